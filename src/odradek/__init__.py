@@ -1,0 +1,1 @@
+"""Kafka and ZooKeeper, byte for byte, in Python."""

@@ -1,0 +1,1 @@
+"""A Kafka 3.9 broker, its clients and its wire."""

@@ -1,0 +1,1 @@
+"""How Kafka speaks: messages, frames, record batches. No socket, no clock."""

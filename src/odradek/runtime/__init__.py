@@ -1,0 +1,1 @@
+"""The world the servers live in: disk, tasks, settings, metrics, logs. Imports nothing of ours."""

@@ -1,0 +1,140 @@
+"""Disk: the only way to files.
+
+Everything that must outlive a crash goes through here, so that a simulated disk can lie
+about it in every way a real one does. Calls block; shells run the slow ones in an executor.
+
+A promise is only as good as its `sync`: bytes are safe after the file's `sync`, a new,
+renamed or removed name after its directory's `sync_directory`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
+
+from odradek.runtime.errors import OdradekError
+
+Buffer = bytes | bytearray | memoryview
+
+
+class DiskError(OdradekError):
+    """The disk did not do what it was asked to; `path` says where."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class DiskFull(DiskError):
+    """No room (ENOSPC, EDQUOT): nothing was promised, and writing may work again later."""
+
+
+class DiskBroken(DiskError):
+    """The device failed (EIO). What was not synced before may be gone, whatever a retry says."""
+
+
+class DirectoryLocked(DiskError):
+    """Another process owns this directory."""
+
+
+class File(ABC):
+    """An open file. Writes are whole: they either happen or raise."""
+
+    path: str
+
+    @abstractmethod
+    def size(self) -> int: ...
+
+    @abstractmethod
+    def pread(self, position: int, count: int) -> bytes:
+        """Up to `count` bytes from `position`; fewer only at the end of the file."""
+
+    @abstractmethod
+    def pread_cached(self, position: int, count: int) -> bytes | None:
+        """As `pread` if memory holds the bytes, else None: never waits for the device."""
+
+    @abstractmethod
+    def write(self, position: int, data: Buffer) -> None: ...
+
+    @abstractmethod
+    def append(self, *buffers: Buffer) -> int:
+        """Write all buffers, in order, at the end of the file; return where they start."""
+
+    @abstractmethod
+    def truncate(self, size: int) -> None: ...
+
+    @abstractmethod
+    def preallocate(self, size: int) -> None:
+        """Extend the file with zeros up to `size`, so that later writes cannot lack room."""
+
+    @abstractmethod
+    def sync(self) -> None:
+        """Return once all bytes written so far would survive a power cut (fdatasync)."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class DirectoryLock(ABC):
+    """A directory owned by this process, until released or dead."""
+
+    @abstractmethod
+    def release(self) -> None: ...
+
+
+class Disk(ABC):
+    """Files and directories by absolute path."""
+
+    @abstractmethod
+    def open(self, path: str, *, create: bool = False, read_only: bool = False) -> File:
+        """Open for reading and writing. FileNotFoundError unless it exists or `create`."""
+
+    @abstractmethod
+    def exists(self, path: str) -> bool: ...
+
+    @abstractmethod
+    def is_directory(self, path: str) -> bool: ...
+
+    @abstractmethod
+    def list_directory(self, path: str) -> list[str]:
+        """The names in a directory, sorted."""
+
+    @abstractmethod
+    def make_directories(self, path: str) -> None:
+        """Create the directory and its parents; fine if it is there."""
+
+    @abstractmethod
+    def rename(self, source: str, target: str) -> None:
+        """Rename atomically; `target` is replaced."""
+
+    @abstractmethod
+    def remove(self, path: str) -> None:
+        """Remove a file or an empty directory."""
+
+    @abstractmethod
+    def sync_directory(self, path: str) -> None:
+        """Return once the names in this directory would survive a power cut."""
+
+    @abstractmethod
+    def lock_directory(self, path: str) -> DirectoryLock:
+        """Own this directory or raise `DirectoryLocked`. A dead process owns nothing."""
+
+    @abstractmethod
+    def free_bytes(self, path: str) -> int: ...
+
+    @abstractmethod
+    def modified_ms(self, path: str) -> int:
+        """The wall-clock time of the last change of this file."""

@@ -1,0 +1,112 @@
+"""Frames: a stream cut at its lengths, as both protocols cut it.
+
+A frame is a signed 32-bit length and that many bytes. A length beyond the limit is refused as
+soon as its four bytes are here, so nobody makes us hold what we would not read. A small frame
+is copied out of the read buffer; a large one gets a buffer of its own, which the socket fills
+directly (`asyncio.BufferedProtocol`). That buffer starts at a mebibyte and doubles as bytes come:
+a length alone, true or not, costs its sender more than it costs us.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from odradek.runtime.errors import ProtocolError
+
+Frame = bytes | memoryview
+LENGTH = Struct(">i")
+SCRATCH_BYTES = 64 * 1024
+LARGE_START_BYTES = 1024 * 1024
+
+
+class FrameTooLarge(ProtocolError):
+    """A frame announced a length that is negative or beyond the limit."""
+
+
+class FrameReader:
+    """One connection's stream of frames.
+
+    Many readers may share one `scratch`: what a read leaves over is kept apart, so between
+    `received` and the next `get_buffer` nothing of ours is in it.
+    """
+
+    __slots__ = ("_filled", "_large", "_large_size", "_rest", "_scratch", "frame_bytes_max")
+
+    def __init__(self, frame_bytes_max: int, scratch: bytearray | None = None) -> None:
+        self.frame_bytes_max = frame_bytes_max
+        self._scratch = memoryview(scratch if scratch is not None else bytearray(SCRATCH_BYTES))
+        self._rest = b""  # The start of a frame whose end has not come.
+        self._large: memoryview | None = None  # A large frame, filled up to `_filled`.
+        self._large_size = 0
+        self._filled = 0
+
+    def get_buffer(self) -> memoryview:
+        """Where the next bytes of the stream belong."""
+        if self._large is not None:
+            return self._large[self._filled :]
+        rest = self._rest
+        self._scratch[: len(rest)] = rest
+        return self._scratch[len(rest) :]
+
+    def received(self, count: int) -> list[Frame]:
+        """Take `count` bytes that were put into the buffer; return the frames they complete."""
+        if self._large is not None:
+            return self._fill_large(count)
+        return self._cut(self._scratch[: len(self._rest) + count])
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Take bytes that came in a buffer of their own; return the frames they complete."""
+        if self._large is None:
+            return self._cut(memoryview(self._rest + data if self._rest else data))
+        frames: list[Frame] = []
+        while self._large is not None and data:
+            room = self.get_buffer()
+            taken = min(len(room), len(data))
+            room[:taken] = data[:taken]
+            frames += self._fill_large(taken)
+            data = data[taken:]
+        return frames + self.feed(data) if data else frames
+
+    @property
+    def is_between_frames(self) -> bool:
+        """Whether the stream could end here without tearing a frame."""
+        return self._large is None and not self._rest
+
+    def _fill_large(self, count: int) -> list[Frame]:
+        assert self._large is not None
+        self._filled += count
+        if self._filled < len(self._large):
+            return []
+        if self._filled < self._large_size:
+            self._hold_large(2 * self._filled, self._large)
+            return []
+        frame, self._large = self._large, None
+        return [frame]
+
+    def _cut(self, data: memoryview) -> list[Frame]:
+        frames: list[Frame] = []
+        position, end = 0, len(data)
+        while end - position >= 4:
+            start = position + 4
+            (size,) = LENGTH.unpack_from(data, position)
+            if not 0 <= size <= self.frame_bytes_max:
+                raise FrameTooLarge(f"a frame of {size} bytes; the limit is {self.frame_bytes_max}")
+            if start + size > end:
+                if start + size - position > len(self._scratch):
+                    self._start_large(size, data[start:])
+                    return frames
+                break
+            position = start + size
+            frames.append(bytes(data[start:position]))
+        self._rest = bytes(data[position:])
+        return frames
+
+    def _start_large(self, size: int, begun: memoryview) -> None:
+        self._rest = b""
+        self._large_size = size
+        self._filled = len(begun)
+        self._hold_large(max(LARGE_START_BYTES, 2 * len(begun)), begun)
+
+    def _hold_large(self, room: int, begun: memoryview) -> None:
+        self._large = memoryview(bytearray(min(room, self._large_size)))
+        self._large[: len(begun)] = begun

@@ -1,0 +1,1 @@
+"""A ZooKeeper 3.9 server, its client and its wire."""

@@ -1,0 +1,1 @@
+"""How ZooKeeper speaks: jute records, frames, operations. No socket, no clock."""
