@@ -20,7 +20,14 @@ LARGE_START_BYTES = 1024 * 1024
 
 
 class FrameTooLarge(ProtocolError):
-    """A frame announced a length that is negative or beyond the limit."""
+    """A frame announced a length that is negative or beyond the limit.
+
+    `before` holds the whole frames ahead of it, which came with the same bytes.
+    """
+
+    def __init__(self, size: int, frame_bytes_max: int, before: list[Frame]) -> None:
+        super().__init__(f"a frame of {size} bytes; the limit is {frame_bytes_max}")
+        self.before = before
 
 
 class FrameReader:
@@ -52,20 +59,22 @@ class FrameReader:
         """Take `count` bytes that were put into the buffer; return the frames they complete."""
         if self._large is not None:
             return self._fill_large(count)
-        return self._cut(self._scratch[: len(self._rest) + count])
+        frames: list[Frame] = []
+        self._cut(self._scratch[: len(self._rest) + count], frames)
+        return frames
 
     def feed(self, data: bytes) -> list[Frame]:
         """Take bytes that came in a buffer of their own; return the frames they complete."""
-        if self._large is None:
-            return self._cut(memoryview(self._rest + data if self._rest else data))
         frames: list[Frame] = []
-        while self._large is not None and data:
+        while data and self._large is not None:
             room = self.get_buffer()
             taken = min(len(room), len(data))
             room[:taken] = data[:taken]
             frames += self._fill_large(taken)
             data = data[taken:]
-        return frames + self.feed(data) if data else frames
+        if data:
+            self._cut(memoryview(self._rest + data if self._rest else data), frames)
+        return frames
 
     @property
     def is_between_frames(self) -> bool:
@@ -83,23 +92,21 @@ class FrameReader:
         frame, self._large = self._large, None
         return [frame]
 
-    def _cut(self, data: memoryview) -> list[Frame]:
-        frames: list[Frame] = []
+    def _cut(self, data: memoryview, frames: list[Frame]) -> None:
         position, end = 0, len(data)
         while end - position >= 4:
             start = position + 4
             (size,) = LENGTH.unpack_from(data, position)
             if not 0 <= size <= self.frame_bytes_max:
-                raise FrameTooLarge(f"a frame of {size} bytes; the limit is {self.frame_bytes_max}")
+                raise FrameTooLarge(size, self.frame_bytes_max, frames)
             if start + size > end:
                 if start + size - position > len(self._scratch):
                     self._start_large(size, data[start:])
-                    return frames
+                    return
                 break
             position = start + size
             frames.append(bytes(data[start:position]))
         self._rest = bytes(data[position:])
-        return frames
 
     def _start_large(self, size: int, begun: memoryview) -> None:
         self._rest = b""
