@@ -1,0 +1,162 @@
+"""The stream between a leader and its learners: packets with no frame around them.
+
+Where a packet ends is known only from its fields, so the reader steps from length to length and
+remembers how far it came: each byte is looked at once, however the stream is cut. After a SNAP
+packet the leader sends a snapshot as it is; the reader then keeps its hands off until told that
+packets go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import Self
+
+from odradek.runtime.errors import ProtocolError
+from odradek.zookeeper.wire.codes import PacketType
+from odradek.zookeeper.wire.connection import JUTE_MAXBUFFER
+from odradek.zookeeper.wire.messages.quorum import ForwardedHeader, QuorumPacket, SessionTouch
+
+PROTOCOL_VERSION = 0x10000
+SNAPSHOT_END = "BenWasHere"  # The string after a snapshot on this stream.
+
+# A proposal holds what a client's whole frame held, with a header and a digest around it. The
+# original, too, allows twice the client's limit here (ZOOKEEPER-3496).
+DATA_BYTES_MAX = 2 * JUTE_MAXBUFFER
+
+START = Struct(">iqi")
+LENGTH = Struct(">i")
+ID_BYTES_LEAST = 2 * LENGTH.size
+TOUCH_BYTES = 12
+
+
+class PacketReader:
+    """One peer's stream of packets. Neither `data` nor `authinfo` may exceed the limit."""
+
+    __slots__ = (
+        "_authinfo_end_max",
+        "_data_bytes_max",
+        "_held",
+        "_position",
+        "_strings",
+        "_type",
+        "is_raw",
+    )
+
+    def __init__(self, data_bytes_max: int = DATA_BYTES_MAX) -> None:
+        self.is_raw = False  # Whether what comes is a snapshot, not packets.
+        self._data_bytes_max = data_bytes_max
+        self._held = bytearray()
+        self._position = 0  # How much of what is held has been stepped over.
+        self._type = 0
+        self._strings: int | None = None  # How many of authinfo are to come; None before it.
+        self._authinfo_end_max = 0
+
+    def feed(self, data: bytes) -> list[QuorumPacket]:
+        """Take bytes of the stream; return the packets they complete, up to a SNAP."""
+        self._held += data
+        return self._take_packets()
+
+    def take_raw(self) -> bytes:
+        """What has come of the snapshot since the last call."""
+        assert self.is_raw
+        taken = bytes(self._held)
+        self._held.clear()
+        return taken
+
+    def resume(self, rest: bytes) -> list[QuorumPacket]:
+        """The snapshot has ended and `rest` was left over: return the packets in there."""
+        assert self.is_raw
+        self.is_raw = False
+        self._held[:0] = rest
+        return self._take_packets()
+
+    def _take_packets(self) -> list[QuorumPacket]:
+        end = 0
+        while not self.is_raw and self._step_over_start() and self._step_over_authinfo():
+            end = self._position
+            self._strings = None
+            self.is_raw = self._type == PacketType.SNAP
+        whole = bytes(self._held[:end])
+        del self._held[:end]
+        self._position -= end
+        self._authinfo_end_max -= end
+        return _read_packets(whole)
+
+    def _step_over_start(self) -> bool:
+        """Go on to the strings of authinfo; False as long as that takes more bytes."""
+        if self._strings is not None:
+            return True
+        start = self._position
+        if len(self._held) < start + START.size:
+            return False
+        self._type, _, size = START.unpack_from(self._held, start)
+        authinfo = start + START.size + self._checked(size)
+        if len(self._held) < authinfo + LENGTH.size:
+            return False
+        (count,) = LENGTH.unpack_from(self._held, authinfo)
+        self._checked(count * ID_BYTES_LEAST if count > 0 else count)
+        self._strings = 2 * max(count, 0)
+        self._position = authinfo + LENGTH.size
+        self._authinfo_end_max = self._position + self._data_bytes_max
+        return True
+
+    def _step_over_authinfo(self) -> bool:
+        """Go on to the next packet; False as long as that takes more bytes."""
+        held, end = self._held, len(self._held)
+        while self._strings:
+            if end < self._position + LENGTH.size:
+                return False
+            (size,) = LENGTH.unpack_from(held, self._position)
+            position = self._position + LENGTH.size + self._checked(size)
+            if position > self._authinfo_end_max:
+                raise ProtocolError(f"authinfo of more than {self._data_bytes_max} bytes")
+            if position > end:
+                return False
+            self._position = position
+            self._strings -= 1
+        return True
+
+    def _checked(self, size: int) -> int:
+        """How many bytes follow this length; -1 is a null and has none."""
+        if not -1 <= size <= self._data_bytes_max:
+            raise ProtocolError(f"{size} bytes in a packet; the limit is {self._data_bytes_max}")
+        return max(size, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardedRequest:
+    """The data of a REQUEST: what a learner's client asked, for the leader to decide."""
+
+    session_id: int
+    cxid: int
+    type: int
+    body: bytes
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        header, start = ForwardedHeader.read(data)
+        return cls(header.session_id, header.cxid, header.type, data[start:])
+
+    def encode(self) -> bytes:
+        return ForwardedHeader(self.session_id, self.cxid, self.type).encode() + self.body
+
+
+def decode_touches(data: bytes) -> list[SessionTouch]:
+    """The data of a learner's PING: the sessions it heard from since the last."""
+    if len(data) % TOUCH_BYTES:
+        raise ProtocolError(f"{len(data)} bytes of touched sessions")
+    return [SessionTouch.read(data, start)[0] for start in range(0, len(data), TOUCH_BYTES)]
+
+
+def encode_touches(touches: list[SessionTouch]) -> bytes:
+    return b"".join([touch.encode() for touch in touches])
+
+
+def _read_packets(whole: bytes) -> list[QuorumPacket]:
+    packets = []
+    position = 0
+    while position < len(whole):
+        packet, position = QuorumPacket.read(whole, position)
+        packets.append(packet)
+    return packets
