@@ -5,7 +5,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: check format test clean
+.PHONY: check format test scenarios fuzz bench clean
+
+CASES ?= 200000
+SEED ?= 1
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Odradek needs Python 3.11 or newer")'
@@ -25,6 +28,18 @@ format: $(READY)  ## put the code into shape
 
 test: check  ## all checks, all tests
 	$(BIN)/pytest
+
+scenarios: $(READY)  ## the text stories; REWRITE=1 writes their narration anew
+	$(BIN)/pytest tests/simulation/test_scenarios.py
+
+fuzz: $(READY)  ## hostile bytes for every reader: CASES for each kind, from SEED
+	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
+
+bench: $(READY)  ## speed beside others; run it alone on the machine
+	$(BIN)/python -m benchmarks.kafka_wire
+	$(BIN)/python -m benchmarks.batches
+	$(BIN)/python -m benchmarks.zookeeper_wire
+	$(BIN)/python -m benchmarks.simulation
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

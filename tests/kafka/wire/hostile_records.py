@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from struct import pack, pack_into
 from zlib import crc32
 
 from crc32c import crc32c
 
+from odradek.kafka.wire.batch import read_batches
 from odradek.kafka.wire.batch_writer import Envelope, write_batch
 from odradek.kafka.wire.compression import Codec
-from odradek.kafka.wire.message_set import write_message_set
-from odradek.kafka.wire.records import Record
+from odradek.kafka.wire.control import read_marker
+from odradek.kafka.wire.conversion import down_convert, message_set_codec, up_convert
+from odradek.kafka.wire.message_set import read_message_set, write_message_set
+from odradek.kafka.wire.records import Record, read_records
 from tests.kafka.wire.golden_records import GOLDEN, LEGACY
 
 RECORDS = [
@@ -76,3 +79,41 @@ def hostile_sets(seed: int) -> Iterator[memoryview]:
         for _ in range(random.randint(1, 3)):
             data = bent(data, random)
         yield memoryview(bytes(sealed(data) if random.random() < 0.7 else data))
+
+
+LIMIT = 1_000_000
+
+
+def read_all(data: memoryview) -> None:
+    for batch in read_batches(data, partial_tail=True):
+        batch.check_crc()
+        for _ in read_records(batch, LIMIT):
+            pass
+
+
+def rewrite(data: memoryview) -> None:
+    for batch in read_batches(data, partial_tail=True):
+        if batch.record_count:
+            write_batch(read_records(batch, LIMIT), Envelope.of(batch))
+
+
+def read_markers(data: memoryview) -> None:
+    for batch in read_batches(data, partial_tail=True):
+        read_marker(batch)
+
+
+def read_messages(data: memoryview) -> None:
+    for _ in read_message_set(data, LIMIT):
+        pass
+
+
+READERS: dict[str, Callable[[memoryview], object]] = {
+    "batches": read_all,
+    "batches, to be written again": rewrite,
+    "markers": read_markers,
+    "message sets": read_messages,
+    "codecs": message_set_codec,
+    "up": lambda data: up_convert(data, Envelope(), LIMIT),
+    "down to 1": lambda data: down_convert(data, 1, 3, LIMIT),
+    "down to 0": lambda data: down_convert(data, 0, 3, LIMIT),
+}

@@ -11,53 +11,14 @@ from time import perf_counter
 
 import pytest
 
-from odradek.kafka.wire.batch import Batch, read_batches
+from odradek.kafka.wire.batch import Batch
 from odradek.kafka.wire.batch_writer import Envelope, write_batch
 from odradek.kafka.wire.compression import Codec
-from odradek.kafka.wire.control import read_marker
-from odradek.kafka.wire.conversion import down_convert, message_set_codec, up_convert
-from odradek.kafka.wire.message_set import read_message_set
 from odradek.kafka.wire.records import Record, read_records
 from odradek.runtime.errors import ProtocolError
 from tests.kafka.wire.golden_records import GOLDEN
-from tests.kafka.wire.hostile_records import hostile_sets, sealed
+from tests.kafka.wire.hostile_records import LIMIT, READERS, hostile_sets, sealed
 
-LIMIT = 1_000_000
-
-
-def read_all(data: memoryview) -> None:
-    for batch in read_batches(data, partial_tail=True):
-        batch.check_crc()
-        for _ in read_records(batch, LIMIT):
-            pass
-
-
-def rewrite(data: memoryview) -> None:
-    for batch in read_batches(data, partial_tail=True):
-        if batch.record_count:
-            write_batch(read_records(batch, LIMIT), Envelope.of(batch))
-
-
-def read_markers(data: memoryview) -> None:
-    for batch in read_batches(data, partial_tail=True):
-        read_marker(batch)
-
-
-def read_messages(data: memoryview) -> None:
-    for _ in read_message_set(data, LIMIT):
-        pass
-
-
-READERS: dict[str, Callable[[memoryview], object]] = {
-    "batches": read_all,
-    "batches, to be written again": rewrite,
-    "markers": read_markers,
-    "message sets": read_messages,
-    "codecs": message_set_codec,
-    "up": lambda data: up_convert(data, Envelope(), LIMIT),
-    "down to 1": lambda data: down_convert(data, 1, 3, LIMIT),
-    "down to 0": lambda data: down_convert(data, 0, 3, LIMIT),
-}
 each_reader = pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 
 
