@@ -99,7 +99,7 @@ def test_nothing_is_compiled_before_it_is_used() -> None:
 
 def test_importing_all_messages_compiles_nothing() -> None:
     program = """
-from odradek.zookeeper.wire.jute import source
+from odradek.runtime import source
 def refuse(*_): raise AssertionError("compiled on import")
 source.Source.compile = refuse
 import odradek.zookeeper.wire.connection, odradek.zookeeper.wire.election

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from odradek.kafka.wire.schema import Field, StructType, fields_of
-from odradek.kafka.wire.source import FORMATS, Source, format_of
+from odradek.kafka.wire.schema import FORMATS, Field, StructType, fields_of
 from odradek.runtime.errors import ProtocolError
+from odradek.runtime.source import Source, format_of
 
 STRING_BYTES_MAX = 0x7FFF
 VARINT_MAX = 0x7FFFFFFF
@@ -132,7 +132,7 @@ class ReaderCompiler:
         self.version = version
         self.is_flexible = is_flexible
         self.pending: list[tuple[str, str]] = []  # (format, where it goes)
-        scope = {
+        names = {
             "new": object.__new__,
             "read_tag": read_tag,
             "skip_tags": skip_tags,
@@ -142,21 +142,20 @@ class ReaderCompiler:
             "refuse_tag": refuse_tag,
             "refuse_end": refuse_end,
         }
-        self.source = Source("def read(buffer, position):", scope)
+        self.source = Source(names)
 
     def message(self, message: StructType) -> Reader:
-        add = self.source.add
-        add("size = len(buffer)")
-        self.struct(message, "message")
-        self.flush()
-        add("if position > size: refuse_end(position, size)")
-        add("return message, position")
-        reader: Reader = self.source.compile(f"read {message.__name__} {self.version}")
-        return reader
+        line = self.source.line
+        with self.source.block("def read(buffer, position):"):
+            line("size = len(buffer)")
+            self.struct(message, "message")
+            self.flush()
+            line("if position > size: refuse_end(position, size)")
+            line("return message, position")
+        return self.source.compile("read", f"read {message.__name__} {self.version}")
 
     def struct(self, struct: StructType, target: str) -> None:
-        self.source.scope[struct.__name__] = struct
-        self.source.add(f"{target} = new({struct.__name__})")
+        self.source.line(f"{target} = new({self.source.see(struct)})")
         tagged = []
         for each in fields_of(struct):
             if not each.versions.covers(self.version):
@@ -171,7 +170,7 @@ class ReaderCompiler:
 
     def take_default(self, field: Field, target: str) -> None:
         default = self.source.constant(field.default, "default") if field.default != [] else "[]"
-        self.source.add(f"{target}.{field.name} = {default}")
+        self.source.line(f"{target}.{field.name} = {default}")
 
     def field(self, field: Field, target: str) -> None:
         if field.is_array:
@@ -190,13 +189,12 @@ class ReaderCompiler:
         codes = "".join(code for code, _ in self.pending)
         targets = ", ".join(target for _, target in self.pending)
         if codes == "B":
-            self.source.add(f"{targets} = buffer[position]")
+            self.source.line(f"{targets} = buffer[position]")
         else:
-            name = "unpack_" + codes.replace("?", "o")
-            self.source.scope[name] = format_of(codes).unpack_from
             comma = "," if len(self.pending) == 1 else ""
-            self.source.add(f"{targets}{comma} = {name}(buffer, position)")
-        self.source.add(f"position += {format_of(codes).size}")
+            unpack = self.source.unpack(codes)
+            self.source.line(f"{targets}{comma} = {unpack}(buffer, position)")
+        self.source.line(f"position += {format_of(codes).size}")
         self.pending.clear()
 
     def length(self, field: Field, rigid_code: str, prefix: str) -> str:
@@ -204,7 +202,7 @@ class ReaderCompiler:
         name = self.source.fresh(prefix)
         if self.is_flexible and not field.is_rigid:
             self.varint(name)
-            self.source.add(f"{name} -= 1")
+            self.source.line(f"{name} -= 1")
         else:
             self.pending.append((rigid_code, name))
             self.flush()
@@ -213,7 +211,7 @@ class ReaderCompiler:
     def varint(self, name: str) -> None:
         self.pending.append(("B", name))
         self.flush()
-        self.source.add(
+        self.source.line(
             f"if {name} > 127: {name}, position = read_long_varint(buffer, position, {name})"
         )
 
@@ -223,7 +221,7 @@ class ReaderCompiler:
         store = f"{target}.append({{}})" if append else f"{target} = {{}}"
         if field.null.covers(self.version) and not append:
             with self.source.block(f"if {length} < 0:"):
-                self.source.add(store.format("None"))
+                self.source.line(store.format("None"))
             with self.source.block("else:"):
                 self.slice(field, length, store)
         else:
@@ -236,17 +234,17 @@ class ReaderCompiler:
             "records": "memoryview(buffer)[position:end]",
         }
         fits = f"0 <= {length} <= {STRING_BYTES_MAX if field.kind == 'string' else VARINT_MAX}"
-        self.source.add(f"if not {fits}: refuse_length({field.name!r}, {length})")
-        self.source.add(f"end = position + {length}")
-        self.source.add(store.format(expressions[field.kind]))
-        self.source.add("position = end")
+        self.source.line(f"if not {fits}: refuse_length({field.name!r}, {length})")
+        self.source.line(f"end = position + {length}")
+        self.source.line(store.format(expressions[field.kind]))
+        self.source.line("position = end")
 
     def array(self, field: Field, target: str) -> None:
         count = self.length(field, "i", "count")
-        add = self.source.add
+        line = self.source.line
         if field.null.covers(self.version):
             with self.source.block(f"if {count} < 0:"):
-                add(f"{target} = None")
+                line(f"{target} = None")
             with self.source.block("else:"):
                 self.items(field, target, count)
         else:
@@ -260,20 +258,20 @@ class ReaderCompiler:
         else:
             least = 1 if self.is_flexible else 2
         assert least > 0, f"{field.name}: items of no size could be claimed without end"
-        self.source.add(
+        self.source.line(
             f"if not 0 <= {count} * {least} <= size - position: "
             f"refuse_count({field.name!r}, {count})"
         )
         if field.kind in FORMATS:
             unpackers = self.source.constant(ARRAY_UNPACKERS[field.kind], f"{field.kind}s_")
-            self.source.add(f"{target} = list({unpackers}[{count}](buffer, position))")
-            self.source.add(f"position += {least} * {count}")
+            self.source.line(f"{target} = list({unpackers}[{count}](buffer, position))")
+            self.source.line(f"position += {least} * {count}")
         else:
             self.loop(field, target, count)
 
     def loop(self, field: Field, target: str, count: str) -> None:
         items = self.source.fresh("items")
-        self.source.add(f"{target} = {items} = []")
+        self.source.line(f"{target} = {items} = []")
         with self.source.block(f"for _ in range({count}):"):
             if field.struct is None:
                 self.blob(field, items, append=True)
@@ -281,7 +279,7 @@ class ReaderCompiler:
                 item = self.source.fresh("item")
                 self.struct(field.struct, item)
                 self.flush()
-                self.source.add(f"{items}.append({item})")
+                self.source.line(f"{items}.append({item})")
 
     def nested(self, field: Field, target: str) -> None:
         assert field.struct is not None
@@ -296,30 +294,30 @@ class ReaderCompiler:
             self.whole(field.struct, target)
             self.flush()
         with self.source.block("else:"):
-            self.source.add(f"{target} = None")
+            self.source.line(f"{target} = None")
 
     def whole(self, struct: StructType, target: str) -> None:
         item = self.source.fresh("struct")
         self.struct(struct, item)
-        self.source.add(f"{target} = {item}")
+        self.source.line(f"{target} = {item}")
 
     def tags(self, tagged: list[Field], target: str) -> None:
         """Read the block that ends a struct: known tags into fields, unknown ones skipped."""
-        count, stop, add = self.source.fresh("tags"), self.source.fresh("stop"), self.source.add
+        count, stop, line = self.source.fresh("tags"), self.source.fresh("stop"), self.source.line
         self.varint(count)
         if not tagged:
-            add(f"if {count}: position = skip_tags(buffer, position, {count})")
+            line(f"if {count}: position = skip_tags(buffer, position, {count})")
             return
         last = self.source.fresh("last")
         with self.source.block(f"if {count}:"):
-            add(f"{last} = -1")
+            line(f"{last} = -1")
             with self.source.block(f"for _ in range({count}):"):
-                add(f"{last}, position, {stop} = read_tag(buffer, position, {last})")
+                line(f"{last}, position, {stop} = read_tag(buffer, position, {last})")
                 word = "if"
                 for each in tagged:
                     with self.source.block(f"{word} {last} == {each.tag}:"):
                         self.field(each, f"{target}.{each.name}")
                         self.flush()
-                        add(f"if position != {stop}: refuse_tag({each.tag})")
+                        line(f"if position != {stop}: refuse_tag({each.tag})")
                     word = "elif"
-                add(f"else: position = {stop}")
+                line(f"else: position = {stop}")

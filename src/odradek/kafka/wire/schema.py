@@ -21,6 +21,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, Union, dataclass_transform, get_args, get_origin
 from typing import get_type_hints as resolve_annotations
 
+from odradek.runtime.source import Source
+
 Bool = Annotated[bool, "bool"]
 Int8 = Annotated[int, "int8"]
 Int16 = Annotated[int, "int16"]
@@ -33,6 +35,17 @@ String = Annotated[str, "string"]
 Bytes = Annotated[bytes, "bytes"]
 Records = Annotated[bytes | bytearray | memoryview, "records"]
 
+# Fields of fixed size, and what `struct` calls them.
+FORMATS = {
+    "bool": "?",
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "int64": "q",
+    "float64": "d",
+    "uuid": "16s",
+}
 ZERO_UUID = bytes(16)
 ZEROS: dict[str, Any] = {
     "bool": False,
@@ -235,20 +248,15 @@ def zero_of(kind: Any) -> Any:
 
 def compile_constructor(struct: StructType) -> Any:
     """Write an `__init__` that takes the fields by name."""
-    parameters, lines, scope = [], [], {}
+    source, parameters = Source(), []
     for each in fields_of(struct):
-        value = each.name
-        if each.is_required:
-            parameters.append(each.name)
-        else:
-            scope[f"default_{each.name}"] = each.default
-            parameters.append(f"{each.name}=default_{each.name}")
-        if each.default == [] and not each.is_required:
-            value = f"[] if {each.name} is default_{each.name} else {each.name}"
-        lines.append(f"    self.{each.name} = {value}")
-    star = ", *, " if parameters else ""
-    source = f"def __init__(self{star}{', '.join(parameters)}):\n" + "\n".join(
-        lines or ["    pass"]
-    )
-    exec(compile(source, f"<{struct.__name__}.__init__>", "exec"), scope)
-    return scope["__init__"]
+        source.names[f"default_{each.name}"] = each.default
+        default = "" if each.is_required else f"=default_{each.name}"
+        parameters.append(each.name + default)
+    star = "*, " if parameters else ""
+    with source.block(f"def __init__(self, {star}{', '.join(parameters)}):"):
+        for each in fields_of(struct):
+            is_fresh = each.default == [] and not each.is_required
+            fresh = f"[] if {each.name} is default_{each.name} else " if is_fresh else ""
+            source.line(f"self.{each.name} = {fresh}{each.name}")
+    return source.compile("__init__", f"make {struct.__name__}")

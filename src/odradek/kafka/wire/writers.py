@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from odradek.kafka.wire.schema import Field, StructType, fields_of
-from odradek.kafka.wire.source import FORMATS, Source, format_of
+from odradek.kafka.wire.schema import FORMATS, Field, StructType, fields_of
+from odradek.kafka.wire.varint import unsigned_varint
 from odradek.runtime.errors import OdradekError
+from odradek.runtime.source import Source, format_of
 
 STRING_BYTES_MAX = 0x7FFF
 Writer = Callable[[Any], list[Any]]
@@ -28,29 +29,19 @@ def compile_writer(message: StructType, version: int) -> Writer:
     return compiler.message(message)
 
 
-def varint(value: int) -> bytes:
-    """An unsigned varint."""
-    groups = bytearray()
-    while value > 127:
-        groups.append(value & 127 | 128)
-        value >>= 7
-    groups.append(value)
-    return bytes(groups)
-
-
 def string_varint(length: int) -> bytes:
     """The length of a string, plus one: strings have a limit of their own."""
     if length > STRING_BYTES_MAX + 1:
         raise NotRepresentable(f"a string of {length - 1} bytes; {STRING_BYTES_MAX} at the most")
-    return varint(length)
+    return unsigned_varint(length)
 
 
 def write_tags(out: bytearray, tags: list[tuple[int, bytearray]]) -> None:
     """Write the tagged block that ends a struct."""
-    out += varint(len(tags))
+    out += unsigned_varint(len(tags))
     for tag, data in tags:
-        out += varint(tag)
-        out += varint(len(data))
+        out += unsigned_varint(tag)
+        out += unsigned_varint(len(data))
         out += data
 
 
@@ -82,24 +73,24 @@ class WriterCompiler:
         self.is_flexible = is_flexible
         self.pending: list[tuple[str, str]] = []  # (format, what goes there; "" for a zero byte)
         self.out = "out"
-        scope = {
-            "varint": varint,
+        names = {
+            "unsigned_varint": unsigned_varint,
             "string_varint": string_varint,
             "write_tags": write_tags,
             "refuse_value": refuse_value,
         }
-        self.source = Source("def write(message):", scope)
+        self.source = Source(names)
 
     def message(self, message: StructType) -> Writer:
-        add = self.source.add
-        add("parts = []")
-        add("out = bytearray()")
-        self.struct(message, "message")
-        self.flush()
-        add("parts.append(out)")
-        add("return parts")
-        writer: Writer = self.source.compile(f"write {message.__name__} {self.version}")
-        return writer
+        line = self.source.line
+        with self.source.block("def write(message):"):
+            line("parts = []")
+            line("out = bytearray()")
+            self.struct(message, "message")
+            self.flush()
+            line("parts.append(out)")
+            line("return parts")
+        return self.source.compile("write", f"write {message.__name__} {self.version}")
 
     def struct(self, struct: StructType, value: str) -> None:
         tagged = []
@@ -115,7 +106,7 @@ class WriterCompiler:
             self.tags(sorted(tagged, key=lambda each: each.tag or 0), value)
 
     def refuse_unless_default(self, field: Field, value: str) -> None:
-        self.source.add(f"if {self.differs(field, value)}: refuse_value({field.name!r}, {value})")
+        self.source.line(f"if {self.differs(field, value)}: refuse_value({field.name!r}, {value})")
 
     def differs(self, field: Field, value: str) -> str:
         """A test for a value that is not the default."""
@@ -141,18 +132,19 @@ class WriterCompiler:
     def packed(self, items: list[tuple[str, str]]) -> str:
         """The one call that packs all these."""
         codes = "".join(code for code, _ in items)
-        name = "pack_" + codes.replace("?", "o")
-        self.source.scope[name] = format_of(codes).pack
-        return f"{name}({', '.join(value for _, value in items if value)})"
+        values = ", ".join(value for _, value in items if value)
+        return f"{self.source.pack(codes)}({values})"
 
     def flush(self) -> None:
         if self.pending == [("x", "")]:
-            self.source.add(f"{self.out}.append(0)")
+            self.source.line(f"{self.out}.append(0)")
         elif self.pending:
-            self.source.add(f"{self.out} += {self.packed(self.pending)}")
+            self.source.line(f"{self.out} += {self.packed(self.pending)}")
         self.pending.clear()
 
-    def length(self, field: Field, length: str, rigid_code: str, varint: str = "varint") -> None:
+    def length(
+        self, field: Field, length: str, rigid_code: str, varint: str = "unsigned_varint"
+    ) -> None:
         """Write a length or count that stands in a name, -1 for null, and all that is pending."""
         if not self.is_flexible or field.is_rigid:
             self.pending.append((rigid_code, length))
@@ -161,54 +153,57 @@ class WriterCompiler:
         before, self.pending = self.pending, []
         with self.source.block(f"if {length} < 127:"):
             if before:
-                self.source.add(f"{self.out} += {self.packed([*before, ('B', f'{length} + 1')])}")
+                self.source.line(f"{self.out} += {self.packed([*before, ('B', f'{length} + 1')])}")
             else:
-                self.source.add(f"{self.out}.append({length} + 1)")
+                self.source.line(f"{self.out}.append({length} + 1)")
         with self.source.block("else:"):
             if before:
-                self.source.add(f"{self.out} += {self.packed(before)}")
-            self.source.add(f"{self.out} += {varint}({length} + 1)")
+                self.source.line(f"{self.out} += {self.packed(before)}")
+            self.source.line(f"{self.out} += {varint}({length} + 1)")
 
     def blob(self, field: Field, value: str) -> None:
         """Write a string, bytes or records."""
-        add, is_string = self.source.add, field.kind == "string"
+        line, is_string = self.source.line, field.kind == "string"
         data, length = self.source.fresh("data"), self.source.fresh("length")
-        add(f"{data} = {value}")
+        line(f"{data} = {value}")
         encode = f"{data} = {data}.encode()"
         if field.null.covers(self.version):
             with self.source.block(f"if {data} is None:"):
-                add(f"{data}, {length} = b'', -1")
+                line(f"{data}, {length} = b'', -1")
             with self.source.block("else:"):
                 if is_string:
-                    add(encode)
-                add(f"{length} = len({data})")
+                    line(encode)
+                line(f"{length} = len({data})")
         else:
             if is_string:
-                add(encode)
-            add(f"{length} = len({data})")
+                line(encode)
+            line(f"{length} = len({data})")
         self.length(
-            field, length, "h" if is_string else "i", "string_varint" if is_string else "varint"
+            field,
+            length,
+            "h" if is_string else "i",
+            "string_varint" if is_string else "unsigned_varint",
         )
         if field.kind == "records":
             self.pass_on(data, length)
         else:
-            add(f"{self.out} += {data}")
+            line(f"{self.out} += {data}")
 
     def pass_on(self, data: str, length: str) -> None:
         assert self.out == "out", "records in a tagged field"
         with self.source.block(f"if {length} > 0:"):
-            self.source.add("parts.append(out)")
-            self.source.add(f"parts.append({data})")
-            self.source.add("out = bytearray()")
+            self.source.line("parts.append(out)")
+            self.source.line(f"parts.append({data})")
+            self.source.line("out = bytearray()")
 
     def array(self, field: Field, value: str) -> None:
-        add = self.source.add
+        line = self.source.line
         items, count = self.source.fresh("items"), self.source.fresh("count")
-        add(f"{items} = {value}")
+        line(f"{items} = {value}")
         if field.null.covers(self.version):
-            add(f"{count} = -1 if {items} is None else len({items})")
+            line(f"{count} = -1 if {items} is None else len({items})")
         else:
-            add(f"{count} = len({items})")
+            line(f"{count} = len({items})")
         self.length(field, count, "i")
         with self.source.block(f"if {count} > 0:"):
             self.items(field, items, count)
@@ -216,7 +211,7 @@ class WriterCompiler:
     def items(self, field: Field, items: str, count: str) -> None:
         if field.kind in FORMATS:
             packers = self.source.constant(ARRAY_PACKERS[field.kind], f"{field.kind}s_")
-            self.source.add(f"{self.out} += {packers}[{count}](*{items})")
+            self.source.line(f"{self.out} += {packers}[{count}](*{items})")
             return
         item = self.source.fresh("item")
         with self.source.block(f"for {item} in {items}:"):
@@ -244,7 +239,7 @@ class WriterCompiler:
 
     def whole(self, struct: StructType, value: str) -> None:
         item = self.source.fresh("struct")
-        self.source.add(f"{item} = {value}")
+        self.source.line(f"{item} = {value}")
         self.struct(struct, item)
 
     def tags(self, tagged: list[Field], value: str) -> None:
@@ -269,14 +264,14 @@ class WriterCompiler:
         return f"not ({self.differs(field, f'{value}.{field.name}')})"
 
     def full_tags(self, tagged: list[Field], value: str) -> None:
-        add, tags, out = self.source.add, self.source.fresh("tags"), self.out
-        add(f"{tags} = []")
+        line, tags, out = self.source.line, self.source.fresh("tags"), self.out
+        line(f"{tags} = []")
         for each in tagged:
             with self.source.block(f"if {self.differs(each, f'{value}.{each.name}')}:"):
                 self.out = self.source.fresh("tag")
-                add(f"{self.out} = bytearray()")
+                line(f"{self.out} = bytearray()")
                 self.field(each, f"{value}.{each.name}")
                 self.flush()
-                add(f"{tags}.append(({each.tag}, {self.out}))")
+                line(f"{tags}.append(({each.tag}, {self.out}))")
         self.out = out
-        add(f"write_tags({out}, {tags})")
+        line(f"write_tags({out}, {tags})")

@@ -15,6 +15,7 @@ from struct import error as struct_error
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from odradek.runtime.errors import ProtocolError
+from odradek.runtime.source import Source
 from odradek.zookeeper.wire.jute.shapes import (
     Blob,
     Fixed,
@@ -26,7 +27,6 @@ from odradek.zookeeper.wire.jute.shapes import (
     least_bytes,
     shapes_of,
 )
-from odradek.zookeeper.wire.jute.source import Source
 
 if TYPE_CHECKING:
     from odradek.zookeeper.wire.jute.record import Record

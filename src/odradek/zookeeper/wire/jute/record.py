@@ -21,8 +21,8 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Self, dataclass_transform
 
+from odradek.runtime.source import Source
 from odradek.zookeeper.wire.jute.reader import compile_reader
-from odradek.zookeeper.wire.jute.source import Source
 from odradek.zookeeper.wire.jute.writer import compile_writer
 
 Int = Annotated[int, "i"]  # What `struct` calls them, which is also how they are written.

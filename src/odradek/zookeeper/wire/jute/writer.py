@@ -14,6 +14,7 @@ from collections.abc import Callable
 from struct import calcsize
 from typing import TYPE_CHECKING, Any
 
+from odradek.runtime.source import Source
 from odradek.zookeeper.wire.jute.shapes import (
     Blob,
     Fixed,
@@ -24,7 +25,6 @@ from odradek.zookeeper.wire.jute.shapes import (
     Text,
     shapes_of,
 )
-from odradek.zookeeper.wire.jute.source import Source
 
 if TYPE_CHECKING:
     from odradek.zookeeper.wire.jute.record import Record
