@@ -20,6 +20,7 @@ from odradek.zookeeper.wire.jute.shapes import (
     Many,
     Shape,
     Text,
+    Usual,
     shapes_of,
 )
 from odradek.zookeeper.wire.messages.quorum import QuorumPacket
@@ -204,3 +205,5 @@ def fill(shape: Shape, random: Random) -> Any:
             return [fill(item, random) for _ in range(random.randint(1, 3))]
         case Inner(record_type):
             return filled(record_type, random)
+        case Usual(unusual, value):
+            return value() if random.random() < 0.5 else fill(unusual, random)

@@ -26,6 +26,7 @@ from odradek.zookeeper.wire.jute.shapes import (
     Many,
     Shape,
     Text,
+    Usual,
     shapes_of,
 )
 from odradek.zookeeper.wire.operations import OPERATIONS
@@ -77,6 +78,8 @@ def described(shape: Shape) -> str:
             return f"[]{described(item)}"
         case Inner(record_type):
             return record_type.__name__
+        case Usual(unusual, _):
+            return described(unusual)
 
 
 @pytest.mark.parametrize(("name", "fields"), list(described_records()))

@@ -15,6 +15,7 @@ from odradek.zookeeper.wire.jute.shapes import (
     Many,
     Shape,
     Text,
+    Usual,
     shapes_of,
 )
 from odradek.zookeeper.wire.messages import (
@@ -58,6 +59,8 @@ def any_value(shape: Shape) -> st.SearchStrategy[Any]:
             return _or_null(st.lists(any_value(item), max_size=4), is_nullable)
         case Inner(record_type):
             return any_record(record_type)
+        case Usual(unusual, value):
+            return st.builds(value) | any_value(unusual)
 
 
 def _or_null(values: st.SearchStrategy[Any], is_nullable: bool) -> st.SearchStrategy[Any]:

@@ -24,9 +24,11 @@ from odradek.zookeeper.wire.jute.shapes import (
     Many,
     Shape,
     Text,
+    Usual,
     least_bytes,
     shapes_of,
 )
+from odradek.zookeeper.wire.jute.writer import encode_shape
 
 if TYPE_CHECKING:
     from odradek.zookeeper.wire.jute.record import Record
@@ -116,6 +118,8 @@ class _Fields:
                 self.read_record(variable, record_type)
                 if target != variable:
                     self.source.line(f"{target} = {variable}")
+            case Usual(usual_shape, value):
+                self._read_usual(target, variable, usual_shape, value())
 
     def _flush(self) -> None:
         """Read all waiting fixed fields at once."""
@@ -182,6 +186,21 @@ class _Fields:
                 self._flush()
                 self._move_to_variable()
                 source.line(f"{variable}.append({variable}_item)")
+        self._may_be_past_the_end = True
+
+    def _read_usual(self, target: str, variable: str, shape: Shape, value: Any) -> None:
+        self._flush()
+        self._move_to_variable()
+        data = encode_shape(shape, value)
+        with self.source.block(
+            f"if data.startswith({self.source.constant(data, 'usual')}, position):"
+        ):
+            self.source.line(f"{target} = {self.source.constant(value, 'usual')}")
+            self.source.line(f"position += {len(data)}")
+        with self.source.block("else:"):
+            self._read(target, variable, shape)
+            self._flush()
+            self._move_to_variable()
         self._may_be_past_the_end = True
 
     def _read_last_bool(self, target: str) -> None:

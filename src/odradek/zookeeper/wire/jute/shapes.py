@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import calcsize
 from types import NoneType, UnionType
 from typing import (
@@ -54,7 +55,14 @@ class Inner(NamedTuple):
     record_type: type[Record]
 
 
-Shape = Fixed | LastBool | Text | Blob | Many | Inner
+class Usual(NamedTuple):
+    """A thing that most often has one value: that one is compared and copied, not taken apart."""
+
+    shape: Shape
+    value: Callable[[], Any]
+
+
+Shape = Fixed | LastBool | Text | Blob | Many | Inner | Usual
 
 
 def shapes_of(record_type: type[Record]) -> list[tuple[str, Shape]]:
@@ -72,11 +80,15 @@ def least_bytes(shape: Shape) -> int:
             return sum(least_bytes(inner) for _, inner in shapes_of(record_type))
         case LastBool():
             return 0
+        case Usual(inner, _):
+            return least_bytes(inner)
         case _:
             return 4
 
 
 def _shape(hint: Any) -> Shape:
+    if get_origin(hint) is Annotated and callable(hint.__metadata__[0]):
+        return Usual(_shape(hint.__origin__), hint.__metadata__[0])
     if get_origin(hint) in (Union, UnionType):
         (hint,) = (choice for choice in get_args(hint) if choice is not NoneType)
         return _shape_or_null(hint, is_nullable=True)

@@ -23,6 +23,7 @@ from odradek.zookeeper.wire.jute.shapes import (
     Many,
     Shape,
     Text,
+    Usual,
     shapes_of,
 )
 
@@ -51,6 +52,17 @@ def compile_writer(
             source.line(f"length = {parts.total(less=4)}")
         source.line(f"return {parts.joined()}")
     return source.compile("write", f"jute {record_type.__name__} writer")
+
+
+def encode_shape(shape: Shape, value: Any) -> bytes:
+    """The bytes of one value, not of a whole record."""
+    source = Source()
+    parts = _Parts(source)
+    with source.block("def write(value):"):
+        parts.add("value", "value", shape)
+        source.line(f"return {parts.joined()}")
+    written: bytes = source.compile("write", "jute value writer")(value)
+    return written
 
 
 class _Parts:
@@ -98,6 +110,8 @@ class _Parts:
             case Inner(record_type):
                 self._hold(variable, value)
                 self.add_record(variable, record_type)
+            case Usual(usual_shape, usual):
+                self._add_usual(value, variable, usual_shape, usual())
 
     def _flush(self) -> None:
         if self._run:
@@ -145,6 +159,18 @@ class _Parts:
             inner.add(each, each, item)
             source.line(f"{parts}.append({inner.joined()})")
         source.line(f"{variable} = b''.join({parts})")
+        self._add_bytes(variable, f"len({variable})")
+
+    def _add_usual(self, value: str, variable: str, shape: Shape, usual: Any) -> None:
+        source = self._source
+        data = source.constant(encode_shape(shape, usual), "usual")
+        self._hold(variable, value)
+        with source.block(f"if {variable} is {source.constant(usual, 'usual')}:"):
+            source.line(f"{variable} = {data}")
+        with source.block("else:"):
+            inner = _Parts(source)
+            inner.add(variable, variable, shape)
+            source.line(f"{variable} = {inner.joined()}")
         self._add_bytes(variable, f"len({variable})")
 
     def _add_last_bool(self, value: str, variable: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from odradek.zookeeper.wire.jute import Int, Long, Record, String
+from functools import cache
+from typing import Annotated
+
+from odradek.zookeeper.wire.jute import Int, Long, Record, String, Vector
 
 
 class Id(Record):
@@ -15,6 +18,15 @@ class Id(Record):
 class ACL(Record):
     perms: Int
     id: Id
+
+
+@cache
+def open_acl() -> list[ACL]:
+    """Anyone may do anything: the ACL of nearly all znodes, and so one list for all of them."""
+    return [ACL(31, Id("world", "anyone"))]
+
+
+AclList = Annotated[Vector[ACL] | None, open_acl]
 
 
 class Stat(Record):

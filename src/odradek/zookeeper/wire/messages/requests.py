@@ -7,20 +7,20 @@ missing ACL is an error with a code of its own, so it must be readable.
 from __future__ import annotations
 
 from odradek.zookeeper.wire.jute import Bool, Buffer, Int, Long, Record, String, Vector
-from odradek.zookeeper.wire.messages.data import ACL
+from odradek.zookeeper.wire.messages.data import AclList
 
 
 class CreateRequest(Record):
     path: String
     data: Buffer | None
-    acl: Vector[ACL] | None
+    acl: AclList
     flags: Int
 
 
 class CreateTTLRequest(Record):
     path: String
     data: Buffer | None
-    acl: Vector[ACL] | None
+    acl: AclList
     flags: Int
     ttl: Long
 
@@ -52,7 +52,7 @@ class GetACLRequest(Record):
 
 class SetACLRequest(Record):
     path: String
-    acl: Vector[ACL] | None
+    acl: AclList
     version: Int
 
 

@@ -7,7 +7,7 @@ logs.
 from __future__ import annotations
 
 from odradek.zookeeper.wire.jute import Bool, Buffer, Int, Long, Record, String, Vector
-from odradek.zookeeper.wire.messages.data import ACL
+from odradek.zookeeper.wire.messages.data import AclList
 
 
 class TxnDigest(Record):
@@ -28,14 +28,14 @@ class TxnHeader(Record):
 class CreateTxnV0(Record):
     path: String
     data: Buffer | None
-    acl: Vector[ACL] | None
+    acl: AclList
     ephemeral: Bool
 
 
 class CreateTxn(Record):
     path: String
     data: Buffer | None
-    acl: Vector[ACL] | None
+    acl: AclList
     ephemeral: Bool
     parent_cversion: Int
 
@@ -43,7 +43,7 @@ class CreateTxn(Record):
 class CreateTTLTxn(Record):
     path: String
     data: Buffer | None
-    acl: Vector[ACL] | None
+    acl: AclList
     parent_cversion: Int
     ttl: Long
 
@@ -51,7 +51,7 @@ class CreateTTLTxn(Record):
 class CreateContainerTxn(Record):
     path: String
     data: Buffer | None
-    acl: Vector[ACL] | None
+    acl: AclList
     parent_cversion: Int
 
 
@@ -72,7 +72,7 @@ class CheckVersionTxn(Record):
 
 class SetACLTxn(Record):
     path: String
-    acl: Vector[ACL] | None
+    acl: AclList
     version: Int
 
 
