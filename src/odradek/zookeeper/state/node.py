@@ -1,0 +1,130 @@
+"""Znodes.
+
+There are hundreds of thousands of them, so a node is thirteen slots and shares what it can: one
+ACL for all that have the same, no table of children until there is a child.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from zlib import crc32
+
+from odradek.zookeeper.wire.messages.data import ACL, Stat
+
+# Owners that are no sessions: what makes a znode a container, or gives it a time to live.
+CONTAINER_OWNER = -(2**63)
+TTL_MARK = 0xFF << 56
+TTL_RESERVED_BITS = 0xFFFF << 40
+TTL_MS_MAX = (1 << 40) - 1
+
+_NUMBERS = Struct(">qqqqqiiiq").pack
+
+
+def ttl_owner(ttl_ms: int) -> int:
+    """The owner that stands for a time to live, as a signed number."""
+    return (TTL_MARK | ttl_ms) - (1 << 64)
+
+
+def ttl_of(owner: int) -> int | None:
+    """The time to live that an owner stands for."""
+    unsigned = owner & 0xFFFFFFFFFFFFFFFF
+    if unsigned >> 56 != 0xFF or unsigned & TTL_RESERVED_BITS & ~TTL_MARK:
+        return None
+    return unsigned & TTL_MS_MAX
+
+
+def is_session(owner: int) -> bool:
+    """Whether a znode with this owner goes when a session does."""
+    return owner != 0 and owner != CONTAINER_OWNER and ttl_of(owner) is None
+
+
+class Node:
+    """One znode. `cversion` counts the children ever made, as it is stored; clients see more."""
+
+    __slots__ = (
+        "acl",
+        "aversion",
+        "child_count",
+        "children",
+        "ctime",
+        "cversion",
+        "czxid",
+        "data",
+        "digest",
+        "mtime",
+        "mzxid",
+        "owner",
+        "pzxid",
+        "version",
+    )
+
+    def __init__(
+        self, data: bytes | None, acl: tuple[ACL, ...], owner: int, zxid: int, time_ms: int
+    ) -> None:
+        self.data = data
+        self.acl = acl
+        self.owner = owner
+        self.czxid = self.mzxid = self.pzxid = zxid
+        self.ctime = self.mtime = time_ms
+        self.version = self.cversion = self.aversion = 0
+        self.children: dict[str, None] | None = None  # In the order of their creation.
+        self.child_count = 0
+        self.digest = 0
+
+    def copy(self) -> Node:
+        """The same numbers; the children are not copied, only counted."""
+        twin = object.__new__(Node)
+        twin.data = self.data
+        twin.acl = self.acl
+        twin.owner = self.owner
+        twin.czxid = self.czxid
+        twin.mzxid = self.mzxid
+        twin.pzxid = self.pzxid
+        twin.ctime = self.ctime
+        twin.mtime = self.mtime
+        twin.version = self.version
+        twin.cversion = self.cversion
+        twin.aversion = self.aversion
+        twin.children = None
+        twin.child_count = self.child_count
+        twin.digest = self.digest
+        return twin
+
+    def stat(self) -> Stat:
+        """The numbers as clients see them."""
+        owner = self.owner
+        return Stat(
+            self.czxid,
+            self.mzxid,
+            self.ctime,
+            self.mtime,
+            self.version,
+            2 * self.cversion - self.child_count,
+            self.aversion,
+            owner if owner and is_session(owner) else 0,
+            len(self.data) if self.data else 0,
+            self.child_count,
+            self.pzxid,
+        )
+
+    def compute_digest(self, path: str) -> int:
+        """A number that changes with the node; 0 for what is not covered by the tree's digest."""
+        if path.startswith("/zookeeper/"):
+            return 0
+        digest = crc32(path.encode()) if path != "/" else 0
+        if self.data:
+            digest = crc32(self.data, digest)
+        return crc32(
+            _NUMBERS(
+                self.czxid,
+                self.mzxid,
+                self.pzxid,
+                self.ctime,
+                self.mtime,
+                self.version,
+                self.cversion,
+                self.aversion,
+                self.owner,
+            ),
+            digest,
+        )

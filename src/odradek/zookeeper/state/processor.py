@@ -1,0 +1,167 @@
+"""The request processor: from a write that is asked for to its result.
+
+    prepare   decide on the state as it will be, take a zxid, lay the change over the tree
+    (log, and in an ensemble replicate: not here)
+    commit    apply to the tree, in the order of zxids; give the answer, and what watchers hear
+
+A write that is refused takes a zxid and is logged too, as an error: its answer comes in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from odradek.zookeeper.state.apply import apply_part
+from odradek.zookeeper.state.asker import Asker, Rules
+from odradek.zookeeper.state.decide import Situation, Txn, decide
+from odradek.zookeeper.state.layer import Layer
+from odradek.zookeeper.state.paths import ROOT, parent_of
+from odradek.zookeeper.state.reads import Answer
+from odradek.zookeeper.state.tree import Acl, Tree
+from odradek.zookeeper.wire.codes import EventType, Op
+from odradek.zookeeper.wire.errors import Error
+from odradek.zookeeper.wire.jute import Record
+from odradek.zookeeper.wire.messages.responses import (
+    Create2Response,
+    CreateResponse,
+    ErrorResponse,
+    GetDataResponse,
+    SetACLResponse,
+    SetDataResponse,
+)
+from odradek.zookeeper.wire.messages.txn import ErrorTxn, TxnDigest, TxnHeader
+from odradek.zookeeper.wire.multi import MultiResponse
+from odradek.zookeeper.wire.transactions import TypedMultiTxn
+
+DIGEST_VERSION = 2
+SIGN_BIT = 1 << 63
+
+
+class Happening(NamedTuple):
+    """Something that watchers may hear of, if the ACL lets them read."""
+
+    event: int
+    path: str
+    acl: Acl
+
+
+@dataclass(slots=True)
+class Proposal:
+    """A write on its way: decided, with a zxid, not yet committed."""
+
+    op: int  # As asked; the header says ERROR if it was refused.
+    header: TxnHeader
+    txn: Txn
+    entry: bytes  # What is logged and replicated.
+
+
+@dataclass(slots=True)
+class Processor:
+    """The tree, what is laid over it, and the zxid of the newest of all."""
+
+    tree: Tree
+    rules: Rules
+    layer: Layer
+    zxid: int
+    has_digests: bool = True
+
+    @classmethod
+    def over(cls, tree: Tree, rules: Rules, *, has_digests: bool = True) -> Processor:
+        return cls(tree, rules, Layer(tree), tree.last_zxid, has_digests)
+
+    def prepare(self, asker: Asker, cxid: int, op: int, request: Any, wall_ms: int) -> Proposal:
+        """Decide a write, and let the next one see it as done."""
+        zxid = self.zxid = self.zxid + 1
+        header = TxnHeader(asker.session_id, cxid, zxid, wall_ms, op)
+        self.layer.begin(zxid)
+        now = Situation(self.layer, self.tree, self.rules, asker)
+        txn = decide(now, header, op, request)
+        if isinstance(txn, Error):
+            header = TxnHeader(asker.session_id, cxid, zxid, wall_ms, Op.ERROR)
+            txn = ErrorTxn(txn)
+            return Proposal(op, header, txn, header.encode() + txn.encode())
+        apply_part(self.layer, header, op, txn)
+        return Proposal(op, header, txn, self._entry(header, txn))
+
+    def commit(self, proposal: Proposal) -> tuple[Answer | Error, list[Happening]]:
+        """Make it so; give the answer, and what happened in the order in which it is told."""
+        header, txn = proposal.header, proposal.txn
+        if isinstance(txn, ErrorTxn):
+            answer: Answer | Error = Error(txn.err)
+            happenings: list[Happening] = []
+        elif isinstance(txn, TypedMultiTxn):
+            answer, happenings = self._commit_multi(header, txn)
+        else:
+            happenings = what_happens(self.tree, header.type, txn)
+            apply_part(self.tree, header, header.type, txn)
+            answer = result_of(self.tree, header.type, txn)
+        self.tree.last_zxid = header.zxid
+        self.layer.committed(header.zxid)
+        return answer, happenings
+
+    def _commit_multi(
+        self, header: TxnHeader, txn: TypedMultiTxn
+    ) -> tuple[MultiResponse, list[Happening]]:
+        results: list[tuple[int, Record | None]] = []
+        happenings: list[Happening] = []
+        for op, part in txn.txns:
+            if isinstance(part, ErrorTxn):
+                results.append((Op.ERROR, ErrorResponse(part.err)))
+                continue
+            happenings += what_happens(self.tree, op, part)
+            apply_part(self.tree, header, op, part)
+            result = result_of(self.tree, op, part)
+            shown = Op.CREATE2 if isinstance(result, Create2Response) else op
+            results.append((shown, result))
+        return MultiResponse(results), happenings
+
+    def _entry(self, header: TxnHeader, txn: Txn) -> bytes:
+        entry = header.encode() + txn.encode()
+        if self.has_digests:
+            digest = self.layer.digest
+            signed = digest - (1 << 64) if digest >= SIGN_BIT else digest
+            entry += TxnDigest(DIGEST_VERSION, signed).encode()
+        return entry
+
+
+def result_of(tree: Tree, op: int, txn: Any) -> Record | None:
+    """What the client is told of a write that is done."""
+    if op == Op.CREATE:
+        return CreateResponse(txn.path)
+    if op == Op.SET_DATA:
+        return SetDataResponse(tree.nodes[txn.path].stat())
+    if op in (Op.CREATE2, Op.CREATE_CONTAINER, Op.CREATE_TTL):
+        return Create2Response(txn.path, tree.nodes[txn.path].stat())
+    if op == Op.SET_ACL:
+        return SetACLResponse(tree.nodes[txn.path].stat())
+    if op == Op.RECONFIG:
+        return GetDataResponse(txn.data, tree.nodes[txn.path].stat())
+    return None
+
+
+def what_happens(tree: Tree, op: int, txn: Any) -> list[Happening]:
+    """What a write, which is about to be applied, lets watchers hear of."""
+    if op in CREATES:
+        return _about(tree, EventType.CREATED, txn.path, tree.share_list(txn.acl))
+    if op in (Op.SET_DATA, Op.RECONFIG):
+        return [Happening(EventType.DATA_CHANGED, txn.path, tree.nodes[txn.path].acl)]
+    if op in (Op.DELETE, Op.DELETE_CONTAINER):
+        return _gone(tree, txn.path)
+    if op == Op.CLOSE_SESSION:
+        return [each for path in txn.paths_to_delete for each in _gone(tree, path)]
+    return []
+
+
+def _gone(tree: Tree, path: str) -> list[Happening]:
+    return _about(tree, EventType.DELETED, path, tree.nodes[path].acl)
+
+
+def _about(tree: Tree, event: int, path: str, acl: Acl) -> list[Happening]:
+    """What happens to a znode, and then to its parent."""
+    parent = parent_of(path) or ROOT
+    children_changed = Happening(EventType.CHILDREN_CHANGED, parent, tree.nodes[parent].acl)
+    return [Happening(event, path, acl), children_changed]
+
+
+CREATES = frozenset({Op.CREATE, Op.CREATE2, Op.CREATE_CONTAINER, Op.CREATE_TTL})

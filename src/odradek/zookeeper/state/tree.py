@@ -1,0 +1,166 @@
+"""The tree of znodes, as committed.
+
+`apply` changes it through a few verbs, `get`, `change`/`changed`, `add`, `remove` and `resized`,
+which keep what is found through it true: children, ephemerals by session, containers, times to
+live, quotas, the digest. A `Layer` has the same verbs, for what is decided and not yet committed.
+"""
+
+from __future__ import annotations
+
+from odradek.zookeeper.state.node import CONTAINER_OWNER, Node, ttl_of
+from odradek.zookeeper.state.paths import CONFIG, QUOTA, ROOT, SYSTEM, name_of, parent_of
+from odradek.zookeeper.state.quota import (
+    LIMITS_NAME,
+    STATS_NAME,
+    Quotas,
+    QuotaText,
+    stats_path,
+)
+from odradek.zookeeper.wire.codes import Perms
+from odradek.zookeeper.wire.messages.data import ACL, Id, open_acl
+
+Acl = tuple[ACL, ...]
+OPEN_LIST = open_acl()
+OPEN_ACL: Acl = tuple(OPEN_LIST)
+READ_ACL: Acl = (ACL(Perms.READ, Id("world", "anyone")),)
+DIGEST_MASK = 0xFFFFFFFFFFFFFFFF
+QUOTA_PREFIX = QUOTA + "/"
+
+
+class Tree:
+    """All znodes by path, and what is found through them."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.get = self.nodes.get
+        self.last_zxid = 0
+        self.digest = 0
+        self.data_bytes = 0
+        self.ephemerals: dict[int, set[str]] = {}  # By session.
+        self.containers: set[str] = set()
+        self.ttls: set[str] = set()
+        self.quotas = Quotas()
+        self.acls: dict[Acl, Acl] = {OPEN_ACL: OPEN_ACL}  # Each that a node has or had.
+
+    @classmethod
+    def fresh(cls) -> Tree:
+        """The tree of a server that was never used."""
+        tree = cls()
+        root = Node(b"", OPEN_ACL, 0, 0, 0)
+        tree.put_root(root)
+        system = Node(b"", OPEN_ACL, 0, 0, 0)
+        tree.add(SYSTEM, system, root)
+        tree.add(CONFIG, Node(b"", tree.share(READ_ACL), 0, 0, 0), system)
+        tree.add(QUOTA, Node(b"", OPEN_ACL, 0, 0, 0), system)
+        return tree
+
+    def __len__(self) -> int:
+        """How many znodes there are, counted as the original counts: the root has two names."""
+        return len(self.nodes)
+
+    def share(self, acl: Acl) -> Acl:
+        """The same ACL, kept once for all nodes that have it."""
+        return self.acls.setdefault(acl, acl)
+
+    def share_list(self, entries: list[ACL] | None) -> Acl:
+        """The same as a transaction has it: nearly always open; null in old logs, which is open."""
+        return OPEN_ACL if entries is OPEN_LIST or not entries else self.share(tuple(entries))
+
+    def ephemerals_of(self, session_id: int) -> set[str]:
+        return self.ephemerals.get(session_id, set())
+
+    def put_root(self, root: Node) -> None:
+        self.nodes[""] = self.nodes[ROOT] = root
+        root.digest = root.compute_digest(ROOT)
+        self.digest = root.digest
+
+    def change(self, path: str) -> Node | None:
+        """The node that is about to change; `changed` must follow."""
+        return self.nodes.get(path)
+
+    def changed(self, path: str, node: Node) -> None:
+        """The numbers or the data of this node are now others."""
+        new = node.compute_digest(path)
+        self.digest = (self.digest - node.digest + new) & DIGEST_MASK
+        node.digest = new
+
+    def add(self, path: str, node: Node, parent: Node) -> None:
+        """Put a node below its parent."""
+        if parent.children is None:
+            parent.children = {}
+        parent.children[name_of(path)] = None
+        parent.child_count += 1
+        self.nodes[path] = node
+        digest = node.digest = node.compute_digest(path)
+        self.digest = (self.digest + digest) & DIGEST_MASK
+        if node.owner:
+            self._index_owner(path, node.owner)
+        if path.startswith(QUOTA_PREFIX):
+            self._add_quota(path)
+        data_bytes = len(node.data) if node.data else 0
+        self.data_bytes += len(path)
+        self.resized(path, data_bytes, 1)
+
+    def remove(self, path: str, node: Node, parent: Node) -> None:
+        """Take a node away; it has no children."""
+        del self.nodes[path]
+        assert parent.children is not None
+        parent.children.pop(name_of(path), None)
+        parent.child_count -= 1
+        self.digest = (self.digest - node.digest) & DIGEST_MASK
+        if node.owner:
+            self._forget_owner(path, node.owner)
+        if path.startswith(QUOTA_PREFIX) and name_of(path) == LIMITS_NAME:
+            self.quotas.paths.discard(parent_of(path)[len(QUOTA) :])
+        data_bytes = len(node.data) if node.data else 0
+        self.data_bytes -= len(path)
+        self.resized(path, -data_bytes, -1)
+
+    def resized(self, path: str, bytes_more: int, nodes_more: int = 0) -> None:
+        """Count what a change of a node adds to the tree, and to the quota over it."""
+        self.data_bytes += bytes_more
+        if self.quotas.paths and (covering := self.quotas.covering(path)):
+            stats = self.nodes.get(stats_path(covering))
+            if stats is not None:
+                used = QuotaText.parse(stats.data)
+                used.count += nodes_more
+                used.data_bytes += bytes_more
+                stats.data = used.text()
+
+    def count_below(self, path: str) -> tuple[int, int]:
+        """How many znodes and bytes a subtree holds, its top included."""
+        top = self.nodes.get(path)
+        if top is None:
+            return 0, 0
+        count, data_bytes = 1, len(top.data) if top.data else 0
+        for name in top.children or ():
+            below_count, below_bytes = self.count_below(f"{path}/{name}")
+            count += below_count
+            data_bytes += below_bytes
+        return count, data_bytes
+
+    def _index_owner(self, path: str, owner: int) -> None:
+        if owner == CONTAINER_OWNER:
+            self.containers.add(path)
+        elif ttl_of(owner) is not None:
+            self.ttls.add(path)
+        else:
+            self.ephemerals.setdefault(owner, set()).add(path)
+
+    def _forget_owner(self, path: str, owner: int) -> None:
+        if owner == CONTAINER_OWNER:
+            self.containers.discard(path)
+        elif ttl_of(owner) is not None:
+            self.ttls.discard(path)
+        elif paths := self.ephemerals.get(owner):
+            paths.discard(path)
+            if not paths:
+                del self.ephemerals[owner]
+
+    def _add_quota(self, path: str) -> None:
+        """A limits znode puts a subtree under a quota; a new stats znode is counted at once."""
+        guarded = parent_of(path)[len(QUOTA) :]
+        if name_of(path) == LIMITS_NAME and guarded:
+            self.quotas.paths.add(guarded)
+        if name_of(path) == STATS_NAME:
+            self.nodes[path].data = QuotaText(*self.count_below(guarded)).text()
