@@ -1,0 +1,7 @@
+"""`python -m odradek.cli` is `odradek`."""
+
+import sys
+
+from odradek.cli.main import main
+
+sys.exit(main())

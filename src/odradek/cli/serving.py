@@ -1,0 +1,67 @@
+"""How a server runs in the foreground: on its loop, under its own pid, until a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import sys
+from collections.abc import Callable
+from typing import Protocol
+
+from odradek.runtime.disk import DiskError
+from odradek.runtime.errors import OdradekError
+from odradek.runtime.tasks import Tasks
+
+# Most of what a request makes is gone with its answer, and is not garbage in a circle. The
+# collector may look for such circles less often than it does by default.
+COLLECT_AFTER = (50_000, 20, 50)
+
+
+class Server(Protocol):
+    """What can be started and stopped."""
+
+    tasks: Tasks
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+def serve(make: Callable[[], Server]) -> int:
+    """Run a server until SIGTERM or SIGINT, or until it dies; return the exit code."""
+    gc.set_threshold(*COLLECT_AFTER)
+    try:
+        new_loop()(_serve(make))
+    except (OdradekError, DiskError, OSError) as error:
+        print(f"odradek: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def new_loop() -> Callable[..., None]:
+    """uvloop's runner, or asyncio's own where there is no uvloop."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run
+    run: Callable[..., None] = uvloop.run
+    return run
+
+
+async def _serve(make: Callable[[], Server]) -> None:
+    server = make()
+    loop = asyncio.get_running_loop()
+    asked_to_stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked_to_stop.set)
+    loop.set_exception_handler(server.tasks.take_loop_error)
+    await server.start()
+    stopping = loop.create_task(asked_to_stop.wait())
+    dying = loop.create_task(server.tasks.until_stopped())
+    await asyncio.wait([stopping, dying], return_when=asyncio.FIRST_COMPLETED)
+    if dying.done():
+        stopping.cancel()
+        dying.result()
+    dying.cancel()
+    await server.stop()

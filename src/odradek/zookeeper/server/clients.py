@@ -1,0 +1,219 @@
+"""All clients of one server: who is connected, who speaks for which session, who watches what."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from odradek.runtime.logs import NodeLog
+from odradek.zookeeper.server.connection import Connection
+from odradek.zookeeper.server.pipeline import Pipeline
+from odradek.zookeeper.state import acl
+from odradek.zookeeper.state.asker import Asker, Rules
+from odradek.zookeeper.state.processor import Happening, Proposal
+from odradek.zookeeper.state.sessions import Session, Sessions, password_of
+from odradek.zookeeper.state.tree import OPEN_ACL, Tree
+from odradek.zookeeper.state.watches import Watches
+from odradek.zookeeper.wire.codes import KeeperState, Op, Perms
+from odradek.zookeeper.wire.errors import Error
+from odradek.zookeeper.wire.messages.data import Id
+from odradek.zookeeper.wire.messages.responses import WatcherEvent
+from odradek.zookeeper.wire.messages.session import ConnectRequest
+from odradek.zookeeper.wire.messages.txn import CreateSessionTxn
+from odradek.zookeeper.wire.replies import encode_notification
+from odradek.zookeeper.wire.words import FourLetterWord
+
+
+def unheard(word: FourLetterWord, connection: Connection) -> bytes:
+    """Stands in until somebody knows what to say."""
+    return b""
+
+
+@dataclass(slots=True, frozen=True)
+class ClientSettings:
+    """What clients are held to."""
+
+    frame_bytes_max: int
+    timeout_min_ms: int
+    timeout_max_ms: int
+    connections_an_address_max: int  # 0 is no limit.
+    connections_max: int
+    outstanding_max: int
+    silence_max_s: float  # How long a connection may take to ask for a session.
+    super_digest: str | None
+
+
+class Clients:
+    """The connections of a server, and the state that they share."""
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        tree: Tree,
+        rules: Rules,
+        sessions: Sessions,
+        next_session_id: int,
+        note: NodeLog,
+    ) -> None:
+        self.settings = settings
+        self.tree = tree
+        self.rules = rules
+        self.sessions = sessions
+        self.watches = Watches()
+        self.hear_word: Callable[[FourLetterWord, Connection], bytes] = unheard
+        self.note = note
+        self.pipeline: Pipeline  # Given once it is made: it needs us, and we need it.
+        self.connections: dict[Connection, None] = {}  # In the order of their arrival.
+        self.by_session: dict[int, Connection] = {}
+        self.to_flush: dict[Connection, None] = {}
+        self._by_address: dict[str, int] = {}
+        self._next_session_id = next_session_id
+        self._throttled: list[Connection] = []
+
+    # Coming and going
+
+    def admit(self, connection: Connection) -> bool:
+        """Take a new connection, unless there are too many."""
+        here = self._by_address.get(connection.address, 0)
+        most, most_here = self.settings.connections_max, self.settings.connections_an_address_max
+        if (most and len(self.connections) >= most) or (most_here and here >= most_here):
+            self.note.warning("too many connections from %s", connection.address)
+            return False
+        self._by_address[connection.address] = here + 1
+        self.connections[connection] = None
+        loop = asyncio.get_running_loop()
+        patience_s = self.settings.silence_max_s
+        connection.deadline = loop.call_later(patience_s, connection.drop, "it says nothing")
+        return True
+
+    def forget(self, connection: Connection) -> None:
+        """A connection is gone; its session may come back on another."""
+        if connection not in self.connections:
+            return
+        del self.connections[connection]
+        self.to_flush.pop(connection, None)
+        self.watches.remove_all(connection)
+        here = self._by_address[connection.address] - 1
+        if here:
+            self._by_address[connection.address] = here
+        else:
+            del self._by_address[connection.address]
+        if connection.session and self.by_session.get(connection.asker.session_id) is connection:
+            del self.by_session[connection.asker.session_id]
+        connection.deadline.cancel()
+
+    def close_all(self) -> None:
+        """The server stops: clients will look for another."""
+        for connection in list(self.connections):
+            connection.hang_up()
+
+    # Sessions
+
+    def refuse(self, request: ConnectRequest) -> str | None:
+        """Why this client cannot be served here; it will try another server."""
+        if request.last_zxid_seen > self.tree.last_zxid:
+            return f"it has seen zxid {request.last_zxid_seen:#x}, we only {self.tree.last_zxid:#x}"
+        return None
+
+    def connect(self, connection: Connection, request: ConnectRequest) -> None:
+        """Open a session, or go on with one."""
+        connection.deadline.cancel()
+        least, most = self.settings.timeout_min_ms, self.settings.timeout_max_ms
+        timeout_ms = min(max(request.time_out, least), most)
+        if request.session_id:
+            self._reopen(connection, request, timeout_ms)
+            return
+        session_id = self._next_session_id
+        self._next_session_id += 1
+        connection.attach(self.sessions.open(session_id, timeout_ms, self.now_ms()))
+        self.by_session[session_id] = connection
+        txn = CreateSessionTxn(timeout_ms)
+        self.pipeline.propose(connection.asker, 0, Op.CREATE_SESSION, txn, connection)
+
+    def _reopen(self, connection: Connection, request: ConnectRequest, timeout_ms: int) -> None:
+        session = self.sessions.by_id.get(request.session_id)
+        is_right = request.passwd == password_of(request.session_id)
+        if session is None or session.is_closing or not is_right:
+            connection.refuse()
+            return
+        if other := self.by_session.get(request.session_id):
+            other.drop("its session came back on another connection")
+        session.timeout_ms = timeout_ms
+        self.sessions.touch(session, self.now_ms())
+        connection.attach(session)
+        self.by_session[request.session_id] = connection
+        connection.welcome()
+
+    def heard(self, connection: Connection) -> None:
+        if connection.session:
+            self.sessions.touch(connection.session, self.now_ms())
+
+    def expire(self) -> None:
+        """Close the sessions that were not heard of for too long."""
+        for session in self.sessions.expire(self.now_ms()):
+            self.note.info("session %#x expires", session.session_id)
+            self.close(session)
+
+    def close(self, session: Session) -> None:
+        """End a session from our side."""
+        session.is_closing = True
+        self.pipeline.propose(Asker(session.session_id, []), 0, Op.CLOSE_SESSION, None, None)
+
+    def authenticate(self, connection: Connection, scheme: str, auth: bytes) -> Error:
+        """Give a connection one more id, if it proves to have it."""
+        ids = connection.asker.ids
+        if scheme == "ip":
+            return Error.OK
+        if scheme != "digest":
+            return Error.AUTH_FAILED
+        digest = acl.digest_of(auth)
+        if digest == self.settings.super_digest:
+            ids.append(Id(acl.SUPER, ""))
+        if (mine := Id("digest", digest)) not in ids:
+            ids.append(mine)
+        return Error.OK
+
+    def now_ms(self) -> int:
+        return int(asyncio.get_running_loop().time() * 1000)
+
+    # What happens
+
+    def committed(self, proposal: Proposal, happenings: list[Happening]) -> None:
+        if happenings:
+            self._tell(proposal.header.zxid, happenings)
+        if proposal.header.type == Op.CLOSE_SESSION:
+            session_id = proposal.header.client_id
+            self.sessions.close(session_id)
+            connection = self.by_session.get(session_id)
+            if connection is not None and not connection.is_asking_to_close:
+                connection.drop("its session is over")
+
+    def _tell(self, zxid: int, happenings: list[Happening]) -> None:
+        for event, path, entries in happenings:
+            for watcher in self.watches.trigger(event, path):
+                assert isinstance(watcher, Connection)
+                if entries is OPEN_ACL or acl.allows(entries, Perms.READ, watcher.asker.ids):
+                    self.notify(watcher, zxid, event, path)
+
+    def notify(self, connection: Connection, zxid: int, event: int, path: str) -> None:
+        """Let one watcher hear of an event."""
+        seen = WatcherEvent(event, KeeperState.CONNECTED, path)
+        connection.send(encode_notification(zxid, seen))
+        self.to_flush[connection] = None
+
+    def flush(self) -> None:
+        """Send what was written to connections, and read again from those that had to wait."""
+        waiting, self.to_flush = self.to_flush, {}
+        for connection in waiting:
+            connection.flush()
+        if self._throttled and self.pipeline.outstanding < self.settings.outstanding_max:
+            throttled, self._throttled = self._throttled, []
+            for connection in throttled:
+                connection.resume_reading()
+
+    def throttle(self, connection: Connection) -> None:
+        """Read no more from a client while too much is under way."""
+        if self.pipeline.outstanding >= self.settings.outstanding_max:
+            connection.pause_reading()
+            self._throttled.append(connection)

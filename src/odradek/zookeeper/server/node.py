@@ -1,0 +1,190 @@
+"""One ZooKeeper server, wired: from its settings to an open port, and back."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from random import Random
+
+from odradek.runtime.clock import wall_clock_ms
+from odradek.runtime.disk import Disk
+from odradek.runtime.logs import NodeLog
+from odradek.runtime.tasks import Tasks
+from odradek.zookeeper.server.cleaner import Cleaner
+from odradek.zookeeper.server.clients import Clients, ClientSettings
+from odradek.zookeeper.server.connection import Connection
+from odradek.zookeeper.server.pipeline import Pipeline
+from odradek.zookeeper.server.snapshots import Snapshots
+from odradek.zookeeper.settings import ZooKeeperSettings
+from odradek.zookeeper.state.asker import Rules
+from odradek.zookeeper.state.processor import Processor
+from odradek.zookeeper.state.sessions import Sessions, first_session_id
+from odradek.zookeeper.storage.directories import Directories
+from odradek.zookeeper.storage.purge import purge
+from odradek.zookeeper.storage.recover import Recovered, recover
+from odradek.zookeeper.storage.snapshot_slices import SnapshotFormat
+from odradek.zookeeper.storage.txnlog import TxnLog
+
+STANDALONE_ID = 1  # What a server without an id of its own puts into the ids of sessions.
+HOUR_S = 3600
+BACKLOG = 1024
+
+
+class ZooKeeperNode:
+    """A server that is alone: its own leader, with nobody to ask."""
+
+    def __init__(self, settings: ZooKeeperSettings, disk: Disk, random: Random) -> None:
+        self.settings = settings
+        self.note = NodeLog("zookeeper")
+        self.tasks = Tasks(self.note)
+        self._disk = disk
+        self._random = random
+
+    async def start(self) -> None:
+        """Recover, then open the port."""
+        settings = self.settings
+        for problem in (*settings.warnings, *settings.without_effect):
+            self.note.warning("%s", problem)
+        self._directories = Directories.open(self._disk, settings.data_dir, settings.data_log_dir)
+        try:
+            self._wire(self._load())
+            await self._listen()
+        except BaseException:
+            self._directories.release()
+            raise
+        self._keep_house()
+
+    async def stop(self) -> None:
+        """Take no more requests, finish those under way, leave the disk in order."""
+        self._server.close()
+        self.clients.close_all()
+        await self.pipeline.drain()
+        self.tasks.stop()
+        await self.tasks.until_stopped()
+        self._log.close()
+        self._directories.release()
+        self.note.info("stopped at %#x", self.clients.tree.last_zxid)
+
+    @property
+    def port(self) -> int:
+        """The port that is open, also where any free one was asked for."""
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    def _load(self) -> Recovered:
+        """Bring back what the disk holds."""
+        settings = self.settings
+        found = recover(
+            self._disk,
+            self._directories.snapshots,
+            self._directories.logs,
+            trusts_empty=settings.snapshot_trust_empty,
+            checks_digests=settings.digest_enabled,
+            parts=snapshot_format(settings),
+            compression=settings.snapshot_compression.value,
+        )
+        for line in found.notes:
+            self.note.info("%s", line)
+        # What was loaded stays: the collector need not walk it again and again.
+        gc.freeze()
+        return found
+
+    def _wire(self, found: Recovered) -> None:
+        """Put the parts together."""
+        settings, rules = self.settings, rules_of(self.settings)
+        self.sessions = Sessions(settings.tick_time_ms)
+        now_ms = int(asyncio.get_running_loop().time() * 1000)
+        for session_id, timeout_ms in found.timeouts.items():
+            self.sessions.open(session_id, timeout_ms, now_ms)
+        first_id = first_session_id(STANDALONE_ID, wall_clock_ms())
+        self.clients = Clients(
+            client_settings(settings), found.tree, rules, self.sessions, first_id, self.note
+        )
+        self._log = TxnLog(
+            self._disk,
+            self._directories.logs,
+            step_bytes=settings.pre_alloc_bytes,
+            file_bytes_max=settings.txn_log_size_limit_bytes,
+            is_synced=settings.force_sync,
+        )
+        processor = Processor.over(found.tree, rules, has_digests=settings.digest_enabled)
+        self.pipeline = Pipeline(processor, self._log, self.clients, self.tasks, self.note)
+        self.clients.pipeline = self.pipeline
+
+    async def _listen(self) -> None:
+        address, settings = self.settings.client_address, self.settings
+        assert address is not None
+        backlog = settings.client_port_listen_backlog
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: Connection(self.clients),
+            address.host or None,
+            address.port,
+            backlog=backlog if backlog > 0 else BACKLOG,
+        )
+        self.note.info("serves clients on port %s", self.port)
+
+    def _keep_house(self) -> None:
+        """Start what goes on beside the requests."""
+        settings, tree = self.settings, self.clients.tree
+        self.snapshots = Snapshots(
+            self._disk,
+            self._directories.snapshots,
+            settings.snap_count,
+            snapshot_format(settings),
+            settings.snapshot_compression.value,
+            self._random,
+            self.note,
+        )
+        cleaner = Cleaner(
+            settings.container_check_interval_ms,
+            settings.container_max_per_minute,
+            settings.container_max_never_used_interval_ms,
+        )
+        self.tasks.start("sessions", self._expire_sessions())
+        self.tasks.start("snapshots", self.snapshots.run(self.pipeline, tree, self.sessions))
+        self.tasks.start("cleaner", cleaner.run(self.pipeline, tree))
+        if settings.purge_interval_hours > 0:
+            self.tasks.start("purge", self._purge())
+
+    async def _expire_sessions(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.tick_time_ms / 1000)
+            self.clients.expire()
+
+    async def _purge(self) -> None:
+        in_thread = asyncio.get_running_loop().run_in_executor
+        directories, keep = self._directories, self.settings.snap_retain_count
+        while True:
+            removed = await in_thread(
+                None, purge, self._disk, directories.snapshots, directories.logs, keep
+            )
+            for path in removed:
+                self.note.info("removed %s", path)
+            await asyncio.sleep(self.settings.purge_interval_hours * HOUR_S)
+
+
+def snapshot_format(settings: ZooKeeperSettings) -> SnapshotFormat:
+    return SnapshotFormat(settings.digest_enabled, settings.serialize_last_processed_zxid_enabled)
+
+
+def rules_of(settings: ZooKeeperSettings) -> Rules:
+    return Rules(
+        allows_ttl=settings.extended_types_enabled,
+        enforces_quotas=settings.enforce_quota,
+        skips_acl=settings.skip_acl,
+        allows_reconfig=settings.reconfig_enabled,
+    )
+
+
+def client_settings(settings: ZooKeeperSettings) -> ClientSettings:
+    super_digest = settings.super_digest
+    return ClientSettings(
+        frame_bytes_max=settings.jute_max_buffer_bytes,
+        timeout_min_ms=settings.min_session_timeout_ms,
+        timeout_max_ms=settings.max_session_timeout_ms,
+        connections_an_address_max=settings.max_client_cnxns,
+        connections_max=settings.max_cnxns,
+        outstanding_max=settings.global_outstanding_limit,
+        silence_max_s=settings.sessionless_cnxn_timeout_ms / 1000,
+        super_digest=super_digest.reveal() if super_digest else None,
+    )

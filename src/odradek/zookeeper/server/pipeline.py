@@ -1,0 +1,138 @@
+"""Writes on their way through a server that is alone: prepared, logged, committed, answered.
+
+The log is synced off the loop. While one batch is being synced the next one gathers, so the
+slower the disk, the more writes share a sync. Nothing is applied or answered before it is safe.
+If the disk is full the batch waits and is tried again: reads go on, writes are not answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Protocol
+
+from odradek.runtime.clock import wall_clock_ms
+from odradek.runtime.disk import DiskError, DiskFull
+from odradek.runtime.logs import NodeLog
+from odradek.runtime.tasks import Tasks
+from odradek.zookeeper.state.asker import Asker
+from odradek.zookeeper.state.processor import Happening, Processor, Proposal
+from odradek.zookeeper.state.reads import Answer
+from odradek.zookeeper.storage.batch import Batch
+from odradek.zookeeper.storage.txnlog import TxnLog
+from odradek.zookeeper.wire.errors import Error
+
+RETRY_S = 0.5
+
+
+class Origin(Protocol):
+    """Who asked for a write, and hears when it is done."""
+
+    def committed(self, proposal: Proposal, answer: Answer | Error) -> None: ...
+
+
+class Audience(Protocol):
+    """Who hears of all writes."""
+
+    def committed(self, proposal: Proposal, happenings: list[Happening]) -> None:
+        """A write is done; called before its origin hears of it."""
+
+    def flush(self) -> None:
+        """All writes of a batch are done."""
+
+
+class Pipeline:
+    """The one line in which all writes stand."""
+
+    def __init__(
+        self,
+        processor: Processor,
+        log: TxnLog,
+        audience: Audience,
+        tasks: Tasks,
+        note: NodeLog,
+    ) -> None:
+        self.processor = processor
+        self.outstanding = 0
+        self.proposed_count = 0  # Since the log was last rolled.
+        self._log = log
+        self._audience = audience
+        self._tasks = tasks
+        self._note = note
+        self._batch = Batch()
+        self._due_count = -1
+        self._is_due = asyncio.Event()
+        self._idle: asyncio.Future[None] | None = None
+        self._gathering: list[tuple[Proposal, Origin | None]] = []
+        self._syncing: list[tuple[Proposal, Origin | None]] = []
+
+    def propose(
+        self, asker: Asker, cxid: int, op: int, request: Any, origin: Origin | None
+    ) -> Proposal:
+        """Put a write in line."""
+        proposal = self.processor.prepare(asker, cxid, op, request, wall_clock_ms())
+        self._batch.append(proposal.header.zxid, proposal.entry)
+        self._gathering.append((proposal, origin))
+        self.outstanding += 1
+        self.proposed_count += 1
+        if self.proposed_count == self._due_count:
+            self._is_due.set()
+        if not self._syncing and len(self._gathering) == 1:
+            # All that comes in this tick shares the sync.
+            asyncio.get_running_loop().call_soon(self._sync)
+        return proposal
+
+    def roll(self) -> None:
+        """Let what is proposed from now on go to a new file of the log."""
+        self._batch.roll()
+        self.proposed_count = 0
+
+    async def until_proposed(self, count: int) -> None:
+        """Wait until so many writes were proposed since the log was last rolled."""
+        self._due_count = max(count, self.proposed_count + 1)
+        self._is_due.clear()
+        await self._is_due.wait()
+
+    async def drain(self) -> None:
+        """Wait until all that is in line is done."""
+        while self.outstanding:
+            idle = self._idle = asyncio.get_running_loop().create_future()
+            await idle
+
+    def _sync(self) -> None:
+        if not self._syncing:
+            self._syncing, self._gathering = self._gathering, []
+            batch, self._batch = self._batch, Batch()
+            self._write(batch)
+
+    def _write(self, batch: Batch) -> None:
+        loop = asyncio.get_running_loop()
+        writing = loop.run_in_executor(None, self._log.write, batch)
+        writing.add_done_callback(lambda done: self._written(done, batch))
+
+    def _written(self, done: asyncio.Future[None], batch: Batch) -> None:
+        try:
+            done.result()
+        except DiskFull as error:
+            self._note.error("no room for the transaction log, so writes wait: %s", error)
+            asyncio.get_running_loop().call_later(RETRY_S, self._write, batch)
+            return
+        except (DiskError, OSError) as error:
+            # Nobody can say what the disk holds now, so nothing more is promised.
+            self._tasks.fail("transaction log", error)
+            return
+        safe, self._syncing = self._syncing, []
+        if self._gathering:
+            self._sync()
+        self._commit(safe)
+
+    def _commit(self, safe: list[tuple[Proposal, Origin | None]]) -> None:
+        self.outstanding -= len(safe)
+        for proposal, origin in safe:
+            answer, happenings = self.processor.commit(proposal)
+            self._audience.committed(proposal, happenings)
+            if origin is not None:
+                origin.committed(proposal, answer)
+        self._audience.flush()
+        if self._idle is not None and not self.outstanding:
+            self._idle.set_result(None)
+            self._idle = None
