@@ -26,7 +26,7 @@ class Asking:
     """One client of a processor."""
 
     def __init__(self, rules: Rules | None = None, ids: list[Id] | None = None) -> None:
-        self.processor = Processor.over(Tree.fresh(), rules or Rules(allows_ttl=True))
+        self.processor = Processor(Tree.fresh(), rules or Rules(allows_ttl=True))
         self.asker = Asker(SESSION, ids if ids is not None else [Id("ip", "127.0.0.1")])
         self.happenings: list[Happening] = []
 

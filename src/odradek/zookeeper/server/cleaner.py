@@ -11,12 +11,10 @@ from collections.abc import Iterator
 
 from odradek.runtime.clock import wall_clock_ms
 from odradek.zookeeper.server.pipeline import Pipeline
-from odradek.zookeeper.state.asker import Asker
+from odradek.zookeeper.state.asker import NOBODY
 from odradek.zookeeper.state.node import ttl_of
 from odradek.zookeeper.state.tree import Tree
 from odradek.zookeeper.wire.codes import Op
-
-NOBODY = Asker(0, [])
 
 
 class Cleaner:

@@ -179,6 +179,10 @@ class Clients:
 
     # What happens
 
+    @property
+    def is_watching(self) -> bool:
+        return not self.watches.is_empty
+
     def committed(self, proposal: Proposal, happenings: list[Happening]) -> None:
         if happenings:
             self._tell(proposal.header.zxid, happenings)

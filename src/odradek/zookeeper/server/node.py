@@ -107,7 +107,7 @@ class ZooKeeperNode:
             file_bytes_max=settings.txn_log_size_limit_bytes,
             is_synced=settings.force_sync,
         )
-        processor = Processor.over(found.tree, rules, has_digests=settings.digest_enabled)
+        processor = Processor(found.tree, rules, has_digests=settings.digest_enabled)
         self.pipeline = Pipeline(processor, self._log, self.clients, self.tasks, self.note)
         self.clients.pipeline = self.pipeline
 

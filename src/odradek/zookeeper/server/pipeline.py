@@ -33,6 +33,10 @@ class Origin(Protocol):
 class Audience(Protocol):
     """Who hears of all writes."""
 
+    @property
+    def is_watching(self) -> bool:
+        """Whether anyone there wants to know what happens."""
+
     def committed(self, proposal: Proposal, happenings: list[Happening]) -> None:
         """A write is done; called before its origin hears of it."""
 
@@ -128,7 +132,8 @@ class Pipeline:
     def _commit(self, safe: list[tuple[Proposal, Origin | None]]) -> None:
         self.outstanding -= len(safe)
         for proposal, origin in safe:
-            answer, happenings = self.processor.commit(proposal)
+            is_watched = self._audience.is_watching
+            answer, happenings = self.processor.commit(proposal, is_watched=is_watched)
             self._audience.committed(proposal, happenings)
             if origin is not None:
                 origin.committed(proposal, answer)

@@ -15,6 +15,9 @@ class Asker:
     ids: list[Id]
 
 
+NOBODY = Asker(0, [])
+
+
 @dataclass(slots=True, frozen=True)
 class Rules:
     """What the configuration allows."""

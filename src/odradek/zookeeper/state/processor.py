@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from odradek.zookeeper.state.apply import apply_part
-from odradek.zookeeper.state.asker import Asker, Rules
+from odradek.zookeeper.state.asker import NOBODY, Asker, Rules
 from odradek.zookeeper.state.decide import Situation, Txn, decide
 from odradek.zookeeper.state.layer import Layer
 from odradek.zookeeper.state.paths import ROOT, parent_of
@@ -56,27 +56,23 @@ class Proposal:
     entry: bytes  # What is logged and replicated.
 
 
-@dataclass(slots=True)
 class Processor:
     """The tree, what is laid over it, and the zxid of the newest of all."""
 
-    tree: Tree
-    rules: Rules
-    layer: Layer
-    zxid: int
-    has_digests: bool = True
-
-    @classmethod
-    def over(cls, tree: Tree, rules: Rules, *, has_digests: bool = True) -> Processor:
-        return cls(tree, rules, Layer(tree), tree.last_zxid, has_digests)
+    def __init__(self, tree: Tree, rules: Rules, *, has_digests: bool = True) -> None:
+        self.tree = tree
+        self.layer = Layer(tree)
+        self.zxid = tree.last_zxid
+        self._has_digests = has_digests
+        self._now = Situation(self.layer, tree, rules, NOBODY)
 
     def prepare(self, asker: Asker, cxid: int, op: int, request: Any, wall_ms: int) -> Proposal:
         """Decide a write, and let the next one see it as done."""
         zxid = self.zxid = self.zxid + 1
         header = TxnHeader(asker.session_id, cxid, zxid, wall_ms, op)
         self.layer.begin(zxid)
-        now = Situation(self.layer, self.tree, self.rules, asker)
-        txn = decide(now, header, op, request)
+        self._now.asker = asker
+        txn = decide(self._now, header, op, request)
         if isinstance(txn, Error):
             header = TxnHeader(asker.session_id, cxid, zxid, wall_ms, Op.ERROR)
             txn = ErrorTxn(txn)
@@ -84,16 +80,19 @@ class Processor:
         apply_part(self.layer, header, op, txn)
         return Proposal(op, header, txn, self._entry(header, txn))
 
-    def commit(self, proposal: Proposal) -> tuple[Answer | Error, list[Happening]]:
-        """Make it so; give the answer, and what happened in the order in which it is told."""
+    def commit(
+        self, proposal: Proposal, *, is_watched: bool = True
+    ) -> tuple[Answer | Error, list[Happening]]:
+        """Make it so; give the answer, and (if anyone watches) what happened, in order."""
         header, txn = proposal.header, proposal.txn
+        happenings: list[Happening] = []
         if isinstance(txn, ErrorTxn):
             answer: Answer | Error = Error(txn.err)
-            happenings: list[Happening] = []
         elif isinstance(txn, TypedMultiTxn):
             answer, happenings = self._commit_multi(header, txn)
         else:
-            happenings = what_happens(self.tree, header.type, txn)
+            if is_watched:
+                happenings = what_happens(self.tree, header.type, txn)
             apply_part(self.tree, header, header.type, txn)
             answer = result_of(self.tree, header.type, txn)
         self.tree.last_zxid = header.zxid
@@ -118,7 +117,7 @@ class Processor:
 
     def _entry(self, header: TxnHeader, txn: Txn) -> bytes:
         entry = header.encode() + txn.encode()
-        if self.has_digests:
+        if self._has_digests:
             digest = self.layer.digest
             signed = digest - (1 << 64) if digest >= SIGN_BIT else digest
             entry += TxnDigest(DIGEST_VERSION, signed).encode()

@@ -50,7 +50,9 @@ class Tree:
         tree.put_root(root)
         system = Node(b"", OPEN_ACL, 0, 0, 0)
         tree.add(SYSTEM, system, root)
-        tree.add(CONFIG, Node(b"", tree.share(READ_ACL), 0, 0, 0), system)
+        config = Node(b"", tree.share(READ_ACL), 0, 0, 0)
+        config.aversion = -1  # As the original has it, which sets its ACL without a version.
+        tree.add(CONFIG, config, system)
         tree.add(QUOTA, Node(b"", OPEN_ACL, 0, 0, 0), system)
         return tree
 

@@ -59,6 +59,11 @@ class Watches:
     # Watcher, then kind, to paths: what to forget when a connection is gone.
     _held: dict[Watcher, tuple[set[str], ...]] = field(default_factory=dict)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody watches anything; may say no when nobody does any more."""
+        return not self._held
+
     def add(self, kind: Kind, path: str, watcher: Watcher) -> None:
         held = self._held.get(watcher)
         if held is None:
