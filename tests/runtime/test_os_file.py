@@ -231,3 +231,11 @@ def test_a_read_only_file_takes_no_writes(file: File) -> None:
         file.append(b"more")
         assert reader.pread(0, 100) == b"datamore"
         assert reader.size() == 8
+
+
+def test_a_durable_write_is_there_and_can_follow_another(tmp_path: Path) -> None:
+    with OsDisk().open(str(tmp_path / "a"), create=True) as file:
+        file.write_durably(0, b"one")
+        file.write_durably(3, bytearray(b"two"))
+        file.write_durably(1, memoryview(b"N"))
+        assert file.pread(0, 10) == b"oNetwo"

@@ -58,6 +58,11 @@ class File(ABC):
     @abstractmethod
     def write(self, position: int, data: Buffer) -> None: ...
 
+    def write_durably(self, position: int, data: Buffer) -> None:
+        """Write, and return once it would survive a power cut; one call of the system if it can."""
+        self.write(position, data)
+        self.sync()
+
     @abstractmethod
     def append(self, *buffers: Buffer) -> int:
         """Write all buffers, in order, at the end of the file; return where they start."""
