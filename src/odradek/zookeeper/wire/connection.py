@@ -29,13 +29,19 @@ from odradek.zookeeper.wire.messages.session import (
 )
 from odradek.zookeeper.wire.operations import Body
 from odradek.zookeeper.wire.replies import HEADER_BYTES, Notification, Reply, decode_reply
-from odradek.zookeeper.wire.requests import Request, decode_request, encode_request
+from odradek.zookeeper.wire.requests import (
+    Request,
+    Unreadable,
+    decode_if_readable,
+    decode_request,
+    encode_request,
+)
 from odradek.zookeeper.wire.words import WORD_BYTES, FourLetterWord, find_word, is_word
 
 JUTE_MAXBUFFER = 0xFFFFF
 XID_MAX = 2**31 - 1
 
-FromClient = Request | ConnectRequest | FourLetterWord
+FromClient = Request | Unreadable | ConnectRequest | FourLetterWord
 FromServer = Reply | Notification | ConnectResponse
 
 
@@ -127,9 +133,10 @@ class ClientConnection:
     def request(self, op: Op, record: Body | None = None) -> tuple[int, bytes]:
         """The xid that the reply will carry, and the frame to send."""
         xid = self.next_xid
+        frame = encode_request(xid, op, record)  # Raises before anything is counted.
         self.next_xid = xid + 1 if xid < XID_MAX else 1
         self._pending.append((xid, op))
-        return xid, encode_request(xid, op, record)
+        return xid, frame
 
     def ping(self) -> bytes:
         return self._request_out_of_turn(Xid.PING, Op.PING, None)
@@ -179,7 +186,10 @@ class ClientConnection:
 
 def _decode_requests(frames: list[Frame]) -> list[FromClient]:
     # A large frame is a view of a buffer of its own. `type() is` is the fastest way to ask.
-    return [decode_request(frame if type(frame) is bytes else bytes(frame)) for frame in frames]
+    try:
+        return [decode_request(frame if type(frame) is bytes else bytes(frame)) for frame in frames]
+    except ProtocolError:
+        return [decode_if_readable(bytes(frame)) for frame in frames]
 
 
 def _framed(body: bytes) -> bytes:

@@ -41,6 +41,15 @@ class Request:
         return self.frame[HEADER.size :]
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A request with a body that makes no sense under its header."""
+
+    xid: int
+    type: int
+    why: str
+
+
 def decode_request(frame: bytes) -> Request:
     """Read one frame, given without its length."""
     try:
@@ -48,6 +57,15 @@ def decode_request(frame: bytes) -> Request:
     except KeyError:
         read = _find_reader(frame)
     return read(frame)
+
+
+def decode_if_readable(frame: bytes) -> Request | Unreadable:
+    """Read one frame; its header at least must be whole."""
+    header = _read_header(frame)
+    try:
+        return decode_request(frame)
+    except ProtocolError as error:
+        return Unreadable(header.xid, header.type, str(error))
 
 
 def decode_body(op: int, body: bytes) -> Body | None:

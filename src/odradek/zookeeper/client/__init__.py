@@ -1,0 +1,1 @@
+"""The ZooKeeper client: sessions that outlive connections, on the running loop alone."""
