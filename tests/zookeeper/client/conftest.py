@@ -1,16 +1,17 @@
-"""The server that the client's tests talk to."""
+"""The server that the client's tests talk to: ours, as a process of its own."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
 
 import pytest
 
+from tests.zookeeper.server import running
+
 
 @pytest.fixture(scope="session")
-def running_server() -> str:
+def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The connect string of a standalone server with short ticks and extended types enabled."""
-    connect_string = os.environ.get("ODRADEK_TEST_ZOOKEEPER")
-    if connect_string is None:
-        pytest.skip("no server: ODRADEK_TEST_ZOOKEEPER is not set")
-    return connect_string
+    directory = tmp_path_factory.mktemp("zookeeper")
+    with running.running_server(directory, extendedTypesEnabled="true", maxClientCnxns=0) as server:
+        yield server.connect_string
