@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: check format test scenarios fuzz bench clean
+.PHONY: check format test interop scenarios fuzz bench clean
 
 CASES ?= 200000
 SEED ?= 1
@@ -26,8 +26,11 @@ format: $(READY)  ## put the code into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: check  ## all checks, all tests
-	$(BIN)/pytest
+test: check  ## all checks, all tests that need no Java
+	$(BIN)/pytest --ignore tests/interop
+
+interop: $(READY)  ## beside Apache's own software: needs Java and Maven, says so where they lack
+	$(BIN)/pytest -rs tests/interop
 
 scenarios: $(READY)  ## the text stories; REWRITE=1 writes their narration anew
 	$(BIN)/pytest tests/simulation/test_scenarios.py

@@ -7,10 +7,12 @@ tree goes on changing under the snapshot: see `storage.snapshot_slices` for why 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from random import Random
 
 from odradek.runtime.disk import Disk, DiskError
 from odradek.runtime.logs import NodeLog
+from odradek.zookeeper.server.distribution import Distribution
 from odradek.zookeeper.server.pipeline import Pipeline
 from odradek.zookeeper.state.sessions import Sessions
 from odradek.zookeeper.state.tree import Tree
@@ -32,7 +34,10 @@ class Snapshots:
         note: NodeLog,
     ) -> None:
         self.taken_count = 0
+        self.taken_ms = Distribution()
+        self.failed_count = 0
         self.last_zxid = 0
+        self._one_at_a_time = asyncio.Lock()
         self._disk = disk
         self._directory = directory
         self._count = count
@@ -50,11 +55,31 @@ class Snapshots:
             pipeline.roll()
             await self.take(tree, sessions)
 
-    async def take(self, tree: Tree, sessions: Sessions) -> None:
-        """Write one snapshot; if it cannot be written, the log still has everything."""
+    async def take(self, tree: Tree, sessions: Sessions) -> str | None:
+        """Write one snapshot and return its path.
+
+        If it cannot be written there is none, and the log still has everything.
+        """
+        async with self._one_at_a_time:
+            return await self._take(tree, sessions)
+
+    async def _take(self, tree: Tree, sessions: Sessions) -> str | None:
+        started_s = asyncio.get_running_loop().time()
         zxid = tree.last_zxid
         timeouts = {each.session_id: each.timeout_ms for each in sessions.by_id.values()}
         slices = snapshot_slices(tree, timeouts, self._parts)
+        try:
+            await self._write(zxid, slices)
+        except DiskError as error:
+            self._note.error("no snapshot at %#x: %s", zxid, error)
+            return None
+        self.taken_count += 1
+        self.taken_ms.observe(int((asyncio.get_running_loop().time() - started_s) * 1000))
+        self.last_zxid = zxid
+        self._note.info("snapshot at %#x written", zxid)
+        return file.path
+
+    async def _write(self, zxid: int, slices: Iterator[bytes]) -> None:
         in_thread = asyncio.get_running_loop().run_in_executor
         file = await in_thread(
             None, SnapshotFile, self._disk, self._directory, zxid, self._compression
@@ -63,10 +88,6 @@ class Snapshots:
             for chunk in slices:
                 await in_thread(None, file.write, chunk)
             await in_thread(None, file.finish)
-        except DiskError as error:
-            self._note.error("no snapshot at %#x: %s", zxid, error)
-            await in_thread(None, file.abandon)
-            return
-        self.taken_count += 1
-        self.last_zxid = zxid
-        self._note.info("snapshot at %#x written", zxid)
+        except BaseException:
+            file.abandon()
+            raise
