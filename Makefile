@@ -5,9 +5,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: check format test interop scenarios fuzz bench clean
+.PHONY: check format test interop scenarios simulate fuzz bench clean
 
 CASES ?= 200000
+SEEDS ?= 500
 SEED ?= 1
 
 $(READY): pyproject.toml constraints.txt
@@ -34,6 +35,9 @@ interop: $(READY)  ## beside Apache's own software: needs Java and Maven, says s
 
 scenarios: $(READY)  ## the text stories; REWRITE=1 writes their narration anew
 	$(BIN)/pytest tests/simulation/test_scenarios.py
+
+simulate: $(READY)  ## many seeds of the simulated worlds: SEEDS of each
+	SEEDS=$(SEEDS) $(BIN)/pytest tests/simulation/test_determinism.py
 
 fuzz: $(READY)  ## hostile bytes for every reader: CASES for each kind, from SEED
 	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)

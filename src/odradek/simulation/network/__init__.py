@@ -1,0 +1,1 @@
+"""An unreliable network: links that delay and break, and TCP as asyncio sees it on top."""
