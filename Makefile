@@ -8,7 +8,7 @@ READY := .venv/ready
 .PHONY: check format test interop scenarios simulate fuzz bench clean
 
 CASES ?= 200000
-SEEDS ?= 500
+SEEDS ?= 1000
 SEED ?= 1
 
 $(READY): pyproject.toml constraints.txt
@@ -37,7 +37,7 @@ scenarios: $(READY)  ## the text stories; REWRITE=1 writes their narration anew
 	$(BIN)/pytest tests/simulation/test_scenarios.py
 
 simulate: $(READY)  ## many seeds of the simulated worlds: SEEDS of each
-	SEEDS=$(SEEDS) $(BIN)/pytest tests/simulation/test_determinism.py
+	SEEDS=$(SEEDS) $(BIN)/pytest tests/simulation/test_determinism.py tests/zookeeper/server/test_crashes.py
 
 fuzz: $(READY)  ## hostile bytes for every reader: CASES for each kind, from SEED
 	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)

@@ -62,6 +62,7 @@ async def _serve(make: Callable[[], Server]) -> None:
         loop.add_signal_handler(number, asked_to_stop.set)
     loop.set_exception_handler(server.tasks.take_loop_error)
     await server.start()
+    gc.freeze()  # What was loaded stays: the collector need not walk it again and again.
     stopping = loop.create_task(asked_to_stop.wait())
     dying = loop.create_task(server.tasks.until_stopped())
     await asyncio.wait([stopping, dying], return_when=asyncio.FIRST_COMPLETED)
