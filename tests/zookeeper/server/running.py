@@ -13,7 +13,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -32,13 +32,18 @@ DEFAULTS: dict[str, object] = {
 class RunningServer:
     """One server: its directory, its port, and its process while it runs."""
 
-    def __init__(self, directory: Path, settings: dict[str, object], jvm_flags: str) -> None:
+    def __init__(self, directory: Path, settings: Mapping[str, object], jvm_flags: str) -> None:
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._log = directory / "server.log"
         self._file = directory / "zoo.cfg"
         self._flags = jvm_flags
-        given = DEFAULTS | {"dataDir": directory / "data", "clientPort": self.port} | settings
+        given = {
+            **DEFAULTS,
+            "dataDir": directory / "data",
+            "clientPort": self.port,
+            **settings,
+        }
         directory.mkdir(parents=True, exist_ok=True)
         self._file.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
 
@@ -77,11 +82,10 @@ class RunningServer:
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
-    def _end(self, by: object) -> None:
+    def _end(self, by: Callable[[subprocess.Popen[bytes]], None]) -> None:
         process, self._process = self._process, None
         if process is None:
             return
-        assert callable(by)
         by(process)
         try:
             process.wait(STOP_WITHIN_S)
@@ -100,12 +104,12 @@ class RunningServer:
 
 @contextmanager
 def running_server(
-    directory: Path, jvm_flags: str = "", **settings: object
+    directory: Path, jvm_flags: str = "", /, **settings: object
 ) -> Iterator[RunningServer]:
-    """A server that runs as long as the block, with these keys in its zoo.cfg."""
+    """A server that runs as long as the block; settings are lines of its zoo.cfg."""
     server = RunningServer(directory, settings, jvm_flags)
-    server.start()
     try:
+        server.start()
         yield server
     finally:
         server.stop()

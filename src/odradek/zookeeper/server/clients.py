@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from odradek.runtime.logs import NodeLog
 from odradek.zookeeper.server.connection import Connection
 from odradek.zookeeper.server.pipeline import Pipeline
+from odradek.zookeeper.server.stats import DIGEST_INTERVAL, Stats
 from odradek.zookeeper.state import acl
 from odradek.zookeeper.state.asker import Asker, Rules
 from odradek.zookeeper.state.processor import Happening, Proposal
@@ -61,12 +62,14 @@ class Clients:
         self.rules = rules
         self.sessions = sessions
         self.watches = Watches()
+        self.stats = Stats()
         self.hear_word: Callable[[FourLetterWord, Connection], bytes] = unheard
         self.note = note
         self.pipeline: Pipeline  # Given once it is made: it needs us, and we need it.
         self.connections: dict[Connection, None] = {}  # In the order of their arrival.
         self.by_session: dict[int, Connection] = {}
         self.to_flush: dict[Connection, None] = {}
+        self._clock = asyncio.get_running_loop().time  # In 3.11, asking costs a system call.
         self._by_address: dict[str, int] = {}
         self._next_session_id = next_session_id
         self._throttled: list[Connection] = []
@@ -78,14 +81,19 @@ class Clients:
         here = self._by_address.get(connection.address, 0)
         most, most_here = self.settings.connections_max, self.settings.connections_an_address_max
         if (most and len(self.connections) >= most) or (most_here and here >= most_here):
+            self.stats.counts.connection_rejected += 1
             self.note.warning("too many connections from %s", connection.address)
             return False
         self._by_address[connection.address] = here + 1
         self.connections[connection] = None
         loop = asyncio.get_running_loop()
         patience_s = self.settings.silence_max_s
-        connection.deadline = loop.call_later(patience_s, connection.drop, "it says nothing")
+        connection.deadline = loop.call_later(patience_s, self._drop_silent, connection)
         return True
+
+    def _drop_silent(self, connection: Connection) -> None:
+        self.stats.counts.sessionless_connections_expired += 1
+        connection.drop("it says nothing")
 
     def forget(self, connection: Connection) -> None:
         """A connection is gone; its session may come back on another."""
@@ -93,6 +101,7 @@ class Clients:
             return
         del self.connections[connection]
         self.to_flush.pop(connection, None)
+        self.stats.take_over(connection.tally)
         self.watches.remove_all(connection)
         here = self._by_address[connection.address] - 1
         if here:
@@ -119,6 +128,7 @@ class Clients:
     def connect(self, connection: Connection, request: ConnectRequest) -> None:
         """Open a session, or go on with one."""
         connection.deadline.cancel()
+        self.stats.counts.connection_request_count += 1
         least, most = self.settings.timeout_min_ms, self.settings.timeout_max_ms
         timeout_ms = min(max(request.time_out, least), most)
         if request.session_id:
@@ -146,12 +156,15 @@ class Clients:
         connection.welcome()
 
     def heard(self, connection: Connection) -> None:
+        now_ms = connection.arrived_ms = connection.last_reply_ms = self.now_ms()
+        connection.last_latency_ms = 0
         if connection.session:
-            self.sessions.touch(connection.session, self.now_ms())
+            self.sessions.touch(connection.session, now_ms)
 
     def expire(self) -> None:
         """Close the sessions that were not heard of for too long."""
         for session in self.sessions.expire(self.now_ms()):
+            self.stats.counts.stale_sessions_expired += 1
             self.note.info("session %#x expires", session.session_id)
             self.close(session)
 
@@ -160,12 +173,12 @@ class Clients:
         session.is_closing = True
         self.pipeline.propose(Asker(session.session_id, []), 0, Op.CLOSE_SESSION, None, None)
 
-    def authenticate(self, connection: Connection, scheme: str, auth: bytes) -> Error:
+    def authenticate(self, connection: Connection, scheme: str, auth: bytes | None) -> Error:
         """Give a connection one more id, if it proves to have it."""
         ids = connection.asker.ids
         if scheme == "ip":
             return Error.OK
-        if scheme != "digest":
+        if scheme != "digest" or auth is None:
             return Error.AUTH_FAILED
         digest = acl.digest_of(auth)
         if digest == self.settings.super_digest:
@@ -175,7 +188,7 @@ class Clients:
         return Error.OK
 
     def now_ms(self) -> int:
-        return int(asyncio.get_running_loop().time() * 1000)
+        return int(self._clock() * 1000)
 
     # What happens
 
@@ -186,6 +199,8 @@ class Clients:
     def committed(self, proposal: Proposal, happenings: list[Happening]) -> None:
         if happenings:
             self._tell(proposal.header.zxid, happenings)
+        if proposal.header.zxid % DIGEST_INTERVAL == 0:
+            self.stats.digests.append((proposal.header.zxid, self.tree.digest))
         if proposal.header.type == Op.CLOSE_SESSION:
             session_id = proposal.header.client_id
             self.sessions.close(session_id)
@@ -195,15 +210,19 @@ class Clients:
 
     def _tell(self, zxid: int, happenings: list[Happening]) -> None:
         for event, path, entries in happenings:
-            for watcher in self.watches.trigger(event, path):
+            watchers = self.watches.trigger(event, path)
+            if watchers:
+                self.stats.told(event, len(watchers))
+            for watcher in watchers:
                 assert isinstance(watcher, Connection)
                 if entries is OPEN_ACL or acl.allows(entries, Perms.READ, watcher.asker.ids):
                     self.notify(watcher, zxid, event, path)
 
     def notify(self, connection: Connection, zxid: int, event: int, path: str) -> None:
         """Let one watcher hear of an event."""
-        seen = WatcherEvent(event, KeeperState.CONNECTED, path)
-        connection.send(encode_notification(zxid, seen))
+        frame = encode_notification(zxid, WatcherEvent(event, KeeperState.CONNECTED, path))
+        self.stats.counts.watch_bytes += len(frame)
+        connection.send(frame)
         self.to_flush[connection] = None
 
     def flush(self) -> None:
@@ -214,10 +233,9 @@ class Clients:
         if self._throttled and self.pipeline.outstanding < self.settings.outstanding_max:
             throttled, self._throttled = self._throttled, []
             for connection in throttled:
-                connection.resume_reading()
+                connection.relieve()
 
     def throttle(self, connection: Connection) -> None:
-        """Read no more from a client while too much is under way."""
-        if self.pipeline.outstanding >= self.settings.outstanding_max:
-            connection.pause_reading()
-            self._throttled.append(connection)
+        """Take no more from a client while too much is under way."""
+        connection.throttle()
+        self._throttled.append(connection)

@@ -3,15 +3,22 @@
 Answers leave in the order of the requests. A read is answered at once, unless writes of this
 client are still on their way: then it waits behind them, and sees what they did. Events of
 watches are written as they happen, so they leave before any answer that shows the change.
+
+Nobody makes us hold more than our share. While a client does not read what it is sent, or too
+much is under way, it is not read from; what it had sent before waits. Events cannot wait, so one
+who lets too many of them pile up is dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter as Multiset
 from collections import deque
 from typing import TYPE_CHECKING, cast
 
+from odradek.runtime.clock import wall_clock_ms
 from odradek.runtime.errors import ProtocolError
+from odradek.zookeeper.server.stats import Tally
 from odradek.zookeeper.state.asker import Asker
 from odradek.zookeeper.state.decide import DECIDERS
 from odradek.zookeeper.state.processor import Proposal
@@ -19,7 +26,7 @@ from odradek.zookeeper.state.reads import READERS, Answer, Reader
 from odradek.zookeeper.state.rearm import rearm
 from odradek.zookeeper.state.sessions import Session, password_of
 from odradek.zookeeper.wire.codes import Op, Xid
-from odradek.zookeeper.wire.connection import ServerConnection
+from odradek.zookeeper.wire.connection import FromClient, ServerConnection
 from odradek.zookeeper.wire.errors import Error
 from odradek.zookeeper.wire.messages.data import Id
 from odradek.zookeeper.wire.messages.requests import SetWatches, SetWatches2, SyncRequest
@@ -31,7 +38,7 @@ from odradek.zookeeper.wire.messages.session import (
     SetSASLResponse,
 )
 from odradek.zookeeper.wire.replies import encode_reply
-from odradek.zookeeper.wire.requests import Request
+from odradek.zookeeper.wire.requests import Request, Unreadable
 from odradek.zookeeper.wire.words import FourLetterWord
 
 if TYPE_CHECKING:
@@ -40,6 +47,8 @@ if TYPE_CHECKING:
 WRITES = frozenset(DECIDERS) - {Op.CHECK, Op.DELETE_CONTAINER, Op.CREATE_SESSION}
 NO_PASSWORD = bytes(16)
 REFUSED = ConnectResponse(0, 0, 0, NO_PASSWORD, False)
+OUT_BYTES_MAX = 256 * 1024  # What is written is sent at the latest when it is so much.
+UNSENT_BYTES_MAX = 16 * 1024 * 1024  # A single answer may be more, if nothing is before it.
 
 
 class Connection(asyncio.Protocol):
@@ -51,17 +60,42 @@ class Connection(asyncio.Protocol):
         self.address = ""
         self.port = 0
         self.asker = Asker(0, [])
-        self.received_count = 0
-        self.sent_count = 0
-        self.last_op = 0
-        self.last_xid = 0
+        self.established_ms = wall_clock_ms()
+        self.arrived_ms = 0  # When the last bytes came, on the loop's clock.
+        self.reset_counts()
         self._wire = ServerConnection(clients.settings.frame_bytes_max)
-        self._line: deque[Proposal | Request] = deque()  # What is not answered, oldest first.
+        # What is not answered, oldest first, and when each came.
+        self._line: deque[Proposal | Request | Unreadable] = deque()
+        self._arrivals: deque[int] = deque()
         self._out: list[bytes] = []
+        self._out_bytes = 0
+        self._left: list[FromClient] = []  # What has come and may not be taken yet.
+        self._is_stuck = False  # The client does not read.
+        self._is_throttled = False  # Too much is under way.
         self._reader: Reader | None = None
         self._is_closing = False
         self.is_asking_to_close = False
         self.deadline: asyncio.TimerHandle  # For the first words of the client.
+
+    # What is counted
+
+    def reset_counts(self) -> None:
+        """Count anew, as if the client had done nothing yet."""
+        self.tally = Tally()
+        self.last_op = 0
+        self.last_xid = -1
+        self.last_zxid = -1
+        self.last_reply_ms = 0
+        self.last_latency_ms = 0
+
+    @property
+    def waiting_count(self) -> int:
+        """How many requests are not answered yet."""
+        return len(self._line)
+
+    @property
+    def is_read_from(self) -> bool:
+        return not self._is_closing and self._transport.is_reading()
 
     # The socket
 
@@ -77,46 +111,75 @@ class Connection(asyncio.Protocol):
         self.clients.forget(self)
 
     def data_received(self, data: bytes) -> None:
+        self.tally.bytes_received += len(data)
         try:
             arrived = self._wire.feed(data)
         except ProtocolError as error:
             self.drop(str(error))
             return
         self.clients.heard(self)
-        for each in arrived:
-            if self._is_closing:
-                return
+        self._take_all([*self._left, *arrived] if self._left else arrived)
+
+    def _take_all(self, arrived: list[FromClient]) -> None:
+        """Take what has come, up to where there is a reason to wait."""
+        self._left = []
+        for index, each in enumerate(arrived):
+            if self._is_stuck or self._is_throttled or self._is_closing:
+                self._left = arrived[index:]
+                break
             if isinstance(each, Request):
                 self._take(each)
+            elif isinstance(each, Unreadable):
+                self._take_unreadable(each)
             else:
                 self._take_first(each)
         self.flush()
-        self.clients.throttle(self)
 
     def pause_writing(self) -> None:
-        """The client does not read: then neither do we."""
-        self.pause_reading()
+        self._is_stuck = True
+        self._hold()
 
     def resume_writing(self) -> None:
-        self.resume_reading()
+        self._is_stuck = False
+        self._go_on()
 
-    def pause_reading(self) -> None:
+    def throttle(self) -> None:
+        """Take no more until `relieve`."""
+        self._is_throttled = True
+        self._hold()
+
+    def relieve(self) -> None:
+        self._is_throttled = False
+        self._go_on()
+
+    def _hold(self) -> None:
         if not self._is_closing:
             self._transport.pause_reading()
 
-    def resume_reading(self) -> None:
-        if not self._is_closing:
+    def _go_on(self) -> None:
+        if not (self._is_stuck or self._is_throttled):
+            self._take_all(self._left)
+        if not (self._is_stuck or self._is_throttled or self._is_closing):
             self._transport.resume_reading()
 
     def flush(self) -> None:
         """Send all that was written."""
-        if self._out and not self._is_closing:
-            self._transport.write(b"".join(self._out))
-            self._out.clear()
+        if not self._out or self._is_closing:
+            return
+        if self._is_stuck and self._transport.get_write_buffer_size() > UNSENT_BYTES_MAX:
+            self.drop("it does not read what it is sent")
+            return
+        data = b"".join(self._out)
+        self.tally.bytes_sent += len(data)
+        self.clients.stats.responded(self._out, len(data))
+        self._out.clear()
+        self._out_bytes = 0
+        self._transport.write(data)
 
     def drop(self, why: str) -> None:
         """End the connection at once; the session may go on elsewhere."""
         if not self._is_closing:
+            self.clients.stats.counts.connection_drop_count += 1
             self.clients.note.info("%s:%s is dropped: %s", self.address, self.port, why)
             self._is_closing = True
             self._transport.abort()
@@ -130,16 +193,31 @@ class Connection(asyncio.Protocol):
     # Requests
 
     def _take(self, request: Request) -> None:
-        self.received_count += 1
-        self.last_op, self.last_xid = request.type, request.xid
+        self.tally.received += 1
+        self.last_op = request.type
+        if request.xid >= 0:
+            self.last_xid = request.xid
         if request.type in WRITES:
             self._propose(request)
         elif request.type == Op.AUTH:
             self._authenticate(request)
         elif self._line:
-            self._line.append(request)
+            self._put_in_line(request)
         else:
             self._answer(request)
+
+    def _take_unreadable(self, request: Unreadable) -> None:
+        """The original opens most bodies late, where it can still answer in order."""
+        self.tally.received += 1
+        if request.type in (Op.AUTH, Op.SASL):
+            self.drop(request.why)
+        elif request.type == Op.MULTI:
+            # Of all writes that make no sense, only this one takes a zxid.
+            self._propose(Request(request.xid, request.type, None, b""))
+        elif self._line:
+            self._put_in_line(request)
+        else:
+            self._reply(request.xid, Error.MARSHALLING_ERROR)
 
     def _propose(self, request: Request) -> None:
         if self.session is None or self.session.is_closing:
@@ -148,21 +226,43 @@ class Connection(asyncio.Protocol):
         if request.type == Op.CLOSE_SESSION:
             self.session.is_closing = self.is_asking_to_close = True
         pipeline = self.clients.pipeline
-        self._line.append(
+        self._put_in_line(
             pipeline.propose(self.asker, request.xid, request.type, request.record, self)
         )
+
+    def _put_in_line(self, what: Proposal | Request | Unreadable) -> None:
+        self._line.append(what)
+        clients = self.clients
+        if max(len(self._line), clients.pipeline.outstanding) >= clients.settings.outstanding_max:
+            clients.throttle(self)
+        self._arrivals.append(self.arrived_ms)
+        self.tally.aside += 1
+
+    def _leave_line(self, times_ms: Multiset[int]) -> None:
+        """The first in line is answered; `times_ms` counts how long such requests take."""
+        self._line.popleft()
+        self.last_reply_ms = self.clients.now_ms()
+        self.last_latency_ms = self.last_reply_ms - self._arrivals.popleft()
+        times_ms[self.last_latency_ms] += 1
 
     def committed(self, proposal: Proposal, answer: Answer | Error) -> None:
         """Our write is done: answer it, and the reads behind it."""
         if proposal.op == Op.CREATE_SESSION:
             self.welcome()
             return
+        if self._is_closing:
+            return
         assert self._line[0] is proposal
-        self._line.popleft()
+        self._leave_line(self.tally.write_ms)
         self._reply(proposal.header.cxid, answer, proposal.header.zxid)
-        while self._line and isinstance(request := self._line[0], Request):
-            self._line.popleft()
-            self._answer(request)
+        while self._line and not isinstance(request := self._line[0], Proposal):
+            if self._is_closing:
+                return
+            self._leave_line(self.tally.read_ms)
+            if isinstance(request, Request):
+                self._answer(request)
+            else:
+                self._reply(request.xid, Error.MARSHALLING_ERROR)
         if proposal.op == Op.CLOSE_SESSION:
             self.hang_up()
         else:
@@ -193,22 +293,32 @@ class Connection(asyncio.Protocol):
     def _reply(self, xid: int, answer: Answer | Error, zxid: int | None = None) -> None:
         if zxid is None:
             zxid = self.clients.tree.last_zxid
-        self.sent_count += 1
+        self.last_zxid = zxid
+        self.tally.sent += 1
         if isinstance(answer, Error):
-            self._out.append(encode_reply(xid, zxid, None, answer))
+            self._write(encode_reply(xid, zxid, None, answer))
         else:
-            self._out.append(encode_reply(xid, zxid, answer))
+            self._write(encode_reply(xid, zxid, answer))
 
     def send(self, frame: bytes) -> None:
-        """Write one frame that nobody asked for."""
-        self.sent_count += 1
+        """Write one frame as it is."""
+        self.tally.sent += 1
+        self._write(frame)
+
+    def _write(self, frame: bytes) -> None:
         self._out.append(frame)
+        self._out_bytes += len(frame)
+        if self._out_bytes > OUT_BYTES_MAX:
+            self.flush()
 
     # The session
 
     def _take_first(self, first: ConnectRequest | FourLetterWord) -> None:
+        self.tally.received += 1
+        self.tally.aside += 1
         if isinstance(first, FourLetterWord):
-            self._out.append(self.clients.hear_word(first, self))
+            self._transport.write(self.clients.hear_word(first, self))
+            self.tally.sent += 1
             self.hang_up()
         elif refusal := self.clients.refuse(first):
             self.drop(refusal)
@@ -226,7 +336,7 @@ class Connection(asyncio.Protocol):
         """Tell the client that its session is open."""
         session = self.session
         assert session is not None
-        self._out.append(
+        self.send(
             self._wire.answer_connect(
                 ConnectResponse(
                     0,
@@ -247,7 +357,9 @@ class Connection(asyncio.Protocol):
     def _authenticate(self, request: Request) -> None:
         packet = request.record
         assert isinstance(packet, AuthPacket)
-        error = self.clients.authenticate(self, packet.scheme or "", packet.auth or b"")
-        self._out.append(encode_reply(Xid.AUTH, 0, None, error))
+        self.tally.aside += 1
+        error = self.clients.authenticate(self, packet.scheme or "", packet.auth)
+        self.send(encode_reply(request.xid, 0, None, error))
         if error:
+            self.clients.stats.auth_failed_count += 1
             self.hang_up()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import gc
+from functools import cached_property
+from importlib import import_module
 from random import Random
+from typing import TYPE_CHECKING
 
 from odradek.runtime.clock import wall_clock_ms
 from odradek.runtime.disk import Disk
@@ -24,6 +26,10 @@ from odradek.zookeeper.storage.purge import purge
 from odradek.zookeeper.storage.recover import Recovered, recover
 from odradek.zookeeper.storage.snapshot_slices import SnapshotFormat
 from odradek.zookeeper.storage.txnlog import TxnLog
+from odradek.zookeeper.wire.words import FourLetterWord
+
+if TYPE_CHECKING:
+    from odradek.zookeeper.server.operators import Operators
 
 STANDALONE_ID = 1  # What a server without an id of its own puts into the ids of sessions.
 HOUR_S = 3600
@@ -53,10 +59,12 @@ class ZooKeeperNode:
             self._directories.release()
             raise
         self._keep_house()
+        await self._open_to_operators()
 
     async def stop(self) -> None:
         """Take no more requests, finish those under way, leave the disk in order."""
         self._server.close()
+        self.operators.close()
         self.clients.close_all()
         await self.pipeline.drain()
         self.tasks.stop()
@@ -85,8 +93,6 @@ class ZooKeeperNode:
         )
         for line in found.notes:
             self.note.info("%s", line)
-        # What was loaded stays: the collector need not walk it again and again.
-        gc.freeze()
         return found
 
     def _wire(self, found: Recovered) -> None:
@@ -110,6 +116,7 @@ class ZooKeeperNode:
         processor = Processor(found.tree, rules, has_digests=settings.digest_enabled)
         self.pipeline = Pipeline(processor, self._log, self.clients, self.tasks, self.note)
         self.clients.pipeline = self.pipeline
+        self.clients.hear_word = self._hear_word
 
     async def _listen(self) -> None:
         address, settings = self.settings.client_address, self.settings
@@ -145,6 +152,30 @@ class ZooKeeperNode:
         self.tasks.start("cleaner", cleaner.run(self.pipeline, tree))
         if settings.purge_interval_hours > 0:
             self.tasks.start("purge", self._purge())
+
+    async def _open_to_operators(self) -> None:
+        # Clients go first: they are served while all that operators need is imported.
+        in_thread = asyncio.get_running_loop().run_in_executor
+        await in_thread(None, import_module, "odradek.zookeeper.server.operators")
+        await self.operators.open()
+
+    @cached_property
+    def operators(self) -> Operators:
+        """Made when first needed, which may be a word before the other doors are open."""
+        from odradek.zookeeper.server.operators import Operators
+
+        return Operators(
+            self.settings,
+            self._disk,
+            self._directories,
+            self.clients,
+            self.snapshots,
+            self.port,
+            self.note,
+        )
+
+    def _hear_word(self, word: FourLetterWord, connection: Connection) -> bytes:
+        return self.operators.hear_word(word, connection)
 
     async def _expire_sessions(self) -> None:
         while True:

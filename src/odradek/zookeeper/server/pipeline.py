@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol
 
-from odradek.runtime.clock import wall_clock_ms
+from odradek.runtime.clock import wall_clock
 from odradek.runtime.disk import DiskError, DiskFull
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
+from odradek.zookeeper.server.distribution import Distribution
 from odradek.zookeeper.state.asker import Asker
 from odradek.zookeeper.state.processor import Happening, Processor, Proposal
 from odradek.zookeeper.state.reads import Answer
@@ -58,6 +59,9 @@ class Pipeline:
         self.processor = processor
         self.outstanding = 0
         self.proposed_count = 0  # Since the log was last rolled.
+        self.sync_ms = Distribution()
+        self.batch_sizes = Distribution()
+        self._wall_ms = wall_clock()
         self._log = log
         self._audience = audience
         self._tasks = tasks
@@ -73,7 +77,7 @@ class Pipeline:
         self, asker: Asker, cxid: int, op: int, request: Any, origin: Origin | None
     ) -> Proposal:
         """Put a write in line."""
-        proposal = self.processor.prepare(asker, cxid, op, request, wall_clock_ms())
+        proposal = self.processor.prepare(asker, cxid, op, request, self._wall_ms())
         self._batch.append(proposal.header.zxid, proposal.entry)
         self._gathering.append((proposal, origin))
         self.outstanding += 1
@@ -111,9 +115,10 @@ class Pipeline:
     def _write(self, batch: Batch) -> None:
         loop = asyncio.get_running_loop()
         writing = loop.run_in_executor(None, self._log.write, batch)
-        writing.add_done_callback(lambda done: self._written(done, batch))
+        started_s = loop.time()
+        writing.add_done_callback(lambda done: self._written(done, batch, started_s))
 
-    def _written(self, done: asyncio.Future[None], batch: Batch) -> None:
+    def _written(self, done: asyncio.Future[None], batch: Batch, started_s: float) -> None:
         try:
             done.result()
         except DiskFull as error:
@@ -125,6 +130,8 @@ class Pipeline:
             self._tasks.fail("transaction log", error)
             return
         safe, self._syncing = self._syncing, []
+        self.sync_ms.observe(int((asyncio.get_running_loop().time() - started_s) * 1000))
+        self.batch_sizes.observe(len(safe))
         if self._gathering:
             self._sync()
         self._commit(safe)

@@ -69,17 +69,18 @@ class Snapshots:
         timeouts = {each.session_id: each.timeout_ms for each in sessions.by_id.values()}
         slices = snapshot_slices(tree, timeouts, self._parts)
         try:
-            await self._write(zxid, slices)
+            path = await self._write(zxid, slices)
         except DiskError as error:
             self._note.error("no snapshot at %#x: %s", zxid, error)
+            self.failed_count += 1
             return None
         self.taken_count += 1
         self.taken_ms.observe(int((asyncio.get_running_loop().time() - started_s) * 1000))
         self.last_zxid = zxid
         self._note.info("snapshot at %#x written", zxid)
-        return file.path
+        return path
 
-    async def _write(self, zxid: int, slices: Iterator[bytes]) -> None:
+    async def _write(self, zxid: int, slices: Iterator[bytes]) -> str:
         in_thread = asyncio.get_running_loop().run_in_executor
         file = await in_thread(
             None, SnapshotFile, self._disk, self._directory, zxid, self._compression
@@ -91,3 +92,4 @@ class Snapshots:
         except BaseException:
             file.abandon()
             raise
+        return file.path

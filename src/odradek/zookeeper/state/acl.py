@@ -17,7 +17,10 @@ from odradek.zookeeper.wire.messages.data import ACL, Id
 
 SUPER = "super"
 # Schemes by which a client proves who it is; `ip` it has by being where it is.
-AUTHENTICATED = frozenset({"digest", "x509", "sasl", SUPER})
+AUTHENTICATED = frozenset({"digest"})
+
+# Schemes whose ids must have a name; the original does not get over one that is null.
+WITH_NAMES = frozenset({"world", "digest", "ip"})
 
 
 def digest_of(credentials: bytes) -> str:
@@ -71,6 +74,8 @@ def fix(acl: list[ACL] | None, ids: Iterable[Id]) -> list[ACL] | Error:
             if not mine:
                 return Error.INVALID_ACL
             fixed += mine
+        elif name is None and scheme in WITH_NAMES:
+            return Error.MARSHALLING_ERROR
         elif _is_well_formed(scheme, name):
             fixed.append(entry)
         else:
@@ -79,14 +84,13 @@ def fix(acl: list[ACL] | None, ids: Iterable[Id]) -> list[ACL] | Error:
 
 
 def _is_well_formed(scheme: str | None, name: str | None) -> bool:
+    """Whether an id could be somebody's here; of other schemes this server knows nothing."""
     name = name or ""
     if scheme == "world":
         return name == "anyone"
     if scheme == "digest":
         return name.count(":") == 1
-    if scheme == "ip":
-        return _is_network(name)
-    return scheme in ("x509", "sasl", SUPER) and bool(name)
+    return scheme == "ip" and _is_network(name)
 
 
 def _is_network(name: str) -> bool:

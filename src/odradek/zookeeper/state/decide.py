@@ -15,6 +15,7 @@ from odradek.zookeeper.state.apply import apply_part
 from odradek.zookeeper.state.asker import Asker, Rules
 from odradek.zookeeper.state.layer import Layer
 from odradek.zookeeper.state.node import TTL_MS_MAX, Node, is_session
+from odradek.zookeeper.state.parts import MODES, TTL_MODES, parts_of
 from odradek.zookeeper.state.paths import UNDELETABLE, is_valid
 from odradek.zookeeper.state.quota import QuotaText, limits_path, stats_path
 from odradek.zookeeper.state.tree import Tree
@@ -27,6 +28,7 @@ from odradek.zookeeper.wire.messages.requests import (
     CreateRequest,
     CreateTTLRequest,
     DeleteRequest,
+    ReconfigRequest,
     SetACLRequest,
     SetDataRequest,
 )
@@ -55,8 +57,6 @@ SEQUENTIAL_MODES = frozenset(
         CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL,
     }
 )
-MODES = frozenset(CreateMode)
-TTL_MODES = frozenset({CreateMode.PERSISTENT_WITH_TTL, CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL})
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Situation:
     def exceeds_quota(
         self, path: str, data: bytes | None, before: bytes | None, nodes_more: int
     ) -> bool:
-        """Whether a write would pass a hard limit. Soft ones are watched by who applies."""
+        """Whether a write would pass a hard limit of what it changes, if only to make it less."""
         if not self.rules.enforces_quotas or not (covering := self.tree.quotas.covering(path)):
             return False
         limits, used = self.tree.get(limits_path(covering)), self.tree.get(stats_path(covering))
@@ -84,9 +84,9 @@ class Situation:
         count, is_count_hard = limit.limit_of_count()
         data_bytes, is_bytes_hard = limit.limit_of_bytes()
         bytes_more = len(data or b"") - len(before or b"")
-        return (is_count_hard and use.count + nodes_more > count) or (
-            is_bytes_hard and use.data_bytes + bytes_more > data_bytes
-        )
+        has_too_many = nodes_more and is_count_hard and use.count + nodes_more > count
+        is_too_large = bytes_more and is_bytes_hard and use.data_bytes + bytes_more > data_bytes
+        return bool(has_too_many or is_too_large)
 
 
 def int32(number: int) -> int:
@@ -119,6 +119,9 @@ def decide_create_container(
 
 
 def decide_create_ttl(now: Situation, header: TxnHeader, request: CreateTTLRequest) -> Txn | Error:
+    if request.flags not in TTL_MODES:
+        # The original lets a negative time to live pass here, and falls over it later.
+        return Error.BAD_ARGUMENTS
     made = _new_node(now, request, ttl_ms=request.ttl)
     if isinstance(made, Error):
         return made
@@ -252,16 +255,26 @@ def decide_close_session(now: Situation, header: TxnHeader, request: None) -> Tx
     return CloseSessionTxn(sorted(now.layer.ephemerals_of(now.asker.session_id)))
 
 
-def decide_multi(now: Situation, header: TxnHeader, request: MultiRequest) -> Txn | Error:
+def decide_reconfig(now: Situation, header: TxnHeader, request: ReconfigRequest) -> Txn | Error:
+    """A server that is alone has no members to change, even where it is allowed."""
+    return Error.UNIMPLEMENTED if now.rules.allows_reconfig else Error.RECONFIG_DISABLED
+
+
+def decide_multi(now: Situation, header: TxnHeader, request: MultiRequest | None) -> Txn | Error:
     """All parts on a layer of their own. If one is refused, all are logged as errors."""
+    operations = parts_of(request)
+    if operations is None:
+        return Error.MARSHALLING_ERROR
     trial = Layer(now.layer)
     trial.begin(header.zxid)
     then = Situation(trial, now.tree, now.rules, now.asker)
     parts: list[tuple[int, Record]] = []
-    for op, part in request.operations:
+    for op, part in operations:
         txn = decide(then, header, op, part)
+        if txn is Error.MARSHALLING_ERROR:
+            return txn
         if isinstance(txn, Error):
-            return _refused_multi(len(parts), txn, len(request.operations))
+            return _refused_multi(len(parts), txn, len(operations))
         assert isinstance(txn, Record)
         apply_part(trial, header, op, txn)
         parts.append((op, txn))
@@ -284,6 +297,7 @@ DECIDERS: dict[int, Callable[[Situation, TxnHeader, Any], Txn | Error]] = {
     Op.SET_DATA: decide_set_data,
     Op.SET_ACL: decide_set_acl,
     Op.CHECK: decide_check,
+    Op.RECONFIG: decide_reconfig,
     Op.CREATE_SESSION: decide_create_session,
     Op.CLOSE_SESSION: decide_close_session,
     Op.MULTI: decide_multi,

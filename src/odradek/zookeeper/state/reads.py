@@ -41,6 +41,7 @@ from odradek.zookeeper.wire.messages.responses import (
 from odradek.zookeeper.wire.multi import MultiReadRequest, MultiResponse
 
 Answer = Record | MultiResponse | None
+BLANKS = "".join(map(chr, range(0x21)))  # What Java trims.
 
 
 @dataclass(slots=True)
@@ -109,8 +110,9 @@ def get_all_children_number(reader: Reader, request: GetAllChildrenNumberRequest
     node = reader.find(request.path)
     if isinstance(node, Error):
         return node
-    if request.path == "/":
-        return GetAllChildrenNumberResponse(len(reader.tree) - 2)
+    if request.path in ("", "/"):
+        # By its empty name the root is counted among what is below it.
+        return GetAllChildrenNumberResponse(len(reader.tree) - 1 - len(request.path))
     count, _ = reader.tree.count_below(request.path)
     return GetAllChildrenNumberResponse(count - 1)
 
@@ -124,10 +126,10 @@ def get_acl(reader: Reader, request: GetACLRequest) -> Answer | Error:
 
 
 def get_ephemerals(reader: Reader, request: GetEphemeralsRequest) -> Answer | Error:
-    prefix = (request.prefix_path or "").strip()
+    prefix = request.prefix_path or ""
     paths = sorted(reader.tree.ephemerals_of(reader.asker.session_id))
-    if prefix not in ("", "/"):
-        paths = [path for path in paths if path.startswith(request.prefix_path or "")]
+    if prefix.strip(BLANKS) not in ("", "/"):
+        paths = [path for path in paths if path.startswith(prefix)]
     return GetEphemeralsResponse(paths)
 
 
@@ -138,7 +140,7 @@ def who_am_i(reader: Reader, request: None) -> Answer | Error:
 
 def add_watch(reader: Reader, request: AddWatchRequest) -> Answer | Error:
     if request.mode not in (AddWatchMode.PERSISTENT, AddWatchMode.PERSISTENT_RECURSIVE):
-        return Error.BAD_ARGUMENTS
+        return Error.MARSHALLING_ERROR
     is_recursive = request.mode == AddWatchMode.PERSISTENT_RECURSIVE
     kind = Kind.RECURSIVE if is_recursive else Kind.PERSISTENT
     reader.watches.add(kind, request.path, reader.watcher)
@@ -161,10 +163,11 @@ def remove_watches(reader: Reader, request: RemoveWatchesRequest) -> Answer | Er
 
 
 def multi_read(reader: Reader, request: MultiReadRequest) -> Answer | Error:
-    """Each part by itself: a result, or an error in its place."""
+    """Each part by itself: a result, or an error in its place. None of them sets a watch."""
     results: list[tuple[int, Record | None]] = []
     for op, part in request.operations:
-        answer = read(reader, op, part)
+        assert isinstance(part, GetDataRequest | GetChildrenRequest)
+        answer = read(reader, op, type(part)(part.path, False))
         if isinstance(answer, Error):
             results.append((Op.ERROR, ErrorResponse(answer)))
         else:

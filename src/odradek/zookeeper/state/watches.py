@@ -13,7 +13,7 @@ so a table holds the watcher itself, and a collection only where there are sever
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -124,6 +124,12 @@ class Watches:
                 del table[path]
         else:
             del table[path]
+
+    def held(self, kind: Kind) -> Iterator[tuple[Watcher, set[str]]]:
+        """Who has watches of a kind, and on which paths."""
+        for watcher, paths in self._held.items():
+            if paths[kind]:
+                yield watcher, paths[kind]
 
     def count(self) -> int:
         return sum(len(paths) for held in self._held.values() for paths in held)

@@ -33,7 +33,6 @@ BY_CLIENTS: Mapping[int, Operation] = {
     Op.SYNC: Operation(requests.SyncRequest, responses.SyncResponse),
     Op.PING: Operation(),
     Op.GET_CHILDREN2: Operation(requests.GetChildren2Request, responses.GetChildren2Response),
-    Op.CHECK: Operation(requests.CheckVersionRequest, None, txn.CheckVersionTxn),
     Op.MULTI: Operation(MultiRequest, MultiResponse, txn.MultiTxn),
     Op.CREATE2: Operation(requests.CreateRequest, responses.Create2Response, txn.CreateTxn),
     Op.RECONFIG: Operation(requests.ReconfigRequest, responses.GetDataResponse, txn.SetDataTxn),
@@ -61,6 +60,8 @@ BY_CLIENTS: Mapping[int, Operation] = {
 
 # A client that sends one of these is told that there is no such operation.
 BY_SERVERS: Mapping[int, Operation] = {
+    # A check has its place in a multi, and only there.
+    Op.CHECK: Operation(requests.CheckVersionRequest, None, txn.CheckVersionTxn),
     # A learner hands a new session on to its leader as the time-out alone.
     Op.CREATE_SESSION: Operation(
         txn.CreateSessionTxn, session.ConnectResponse, txn.CreateSessionTxn

@@ -33,7 +33,9 @@ from odradek.zookeeper.wire.jute.writer import encode_shape
 if TYPE_CHECKING:
     from odradek.zookeeper.wire.jute.record import Record
 
-BROKEN_BYTES = (struct_error, IndexError, UnicodeDecodeError)
+BROKEN_BYTES = (struct_error, IndexError)
+# Java reads any bytes as text, with a mark where they are none; no znode may have it in its path.
+DECODED = ".decode('utf-8', 'replace')"
 
 
 def compile_reader(
@@ -109,7 +111,7 @@ class _Fields:
             case LastBool():
                 self._read_last_bool(target)
             case Text(is_nullable):
-                self._read_sized(target, ".decode()", is_nullable)
+                self._read_sized(target, DECODED, is_nullable)
             case Blob(is_nullable):
                 self._read_sized(target, "", is_nullable)
             case Many(item, is_nullable):
@@ -175,9 +177,10 @@ class _Fields:
         self._run.append(("i", "count"))
         self._flush()
         self._move_to_variable()
-        with source.block("if count < 0:"):
+        with source.block("if count == -1:"):
             self._accept_null("count", target, is_nullable)
         with source.block("else:"):
+            # To the original any other count below zero is none.
             with source.block(f"if count * {least_bytes(item)} > len(data) - position:"):
                 source.line(f"refuse(f'{self._title}: {target} cannot hold {{count}} items')")
             source.line(f"{target} = {variable} = []")

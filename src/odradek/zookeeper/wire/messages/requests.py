@@ -1,7 +1,7 @@
 """What clients ask for.
 
-A path is never null: no client sends that, and it would mean nothing. Data may be null, and a
-missing ACL is an error with a code of its own, so it must be readable.
+A path is never null: no client sends that, and it would mean nothing. Data may be null, no prefix
+means all, and a missing ACL is an error with a code of its own, so it must be readable.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class GetAllChildrenNumberRequest(Record):
 
 
 class GetEphemeralsRequest(Record):
-    prefix_path: String
+    prefix_path: String | None
 
 
 class GetMaxChildrenRequest(Record):

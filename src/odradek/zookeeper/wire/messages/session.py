@@ -45,12 +45,12 @@ class MultiHeader(Record):
 
 class AuthPacket(Record):
     type: Int
-    scheme: String
+    scheme: String | None
     auth: Buffer | None
 
 
 class GetSASLRequest(Record):
-    token: Buffer | None
+    token: Buffer
 
 
 class SetSASLRequest(Record):
