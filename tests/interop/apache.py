@@ -5,49 +5,20 @@ Whoever lacks one of them skips the tests that need it, and is told which.
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from time import monotonic
 from types import TracebackType
 from typing import Self
 
-import pytest
+from tests.interop.maven import HERE, class_path
 
-HERE = Path(__file__).parent
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
-FETCH_SECONDS = 300
 START_SECONDS = 60
 STOP_SECONDS = 20
 POLL_SECONDS = 0.05
-
-
-@cache
-def class_path() -> str:
-    """The jars of the server, fetched once; skips the test where they cannot be had."""
-    for program in ("java", "mvn"):
-        if shutil.which(program) is None:
-            pytest.skip(f"Apache ZooKeeper needs {program}, which is not here")
-    # What was fetched before is found without a network, and sooner.
-    for offline in (["-o"], []):
-        if jars := resolve(offline):
-            return jars
-    pytest.skip("Maven could not fetch Apache ZooKeeper")
-
-
-def resolve(options: list[str]) -> str | None:
-    with NamedTemporaryFile("r") as answer:
-        goal = ["dependency:build-classpath", f"-Dmdep.outputFile={answer.name}"]
-        command = ["mvn", "-q", "-B", *options, "-f", str(HERE / "zookeeper-pom.xml"), *goal]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=FETCH_SECONDS)
-        except subprocess.TimeoutExpired:
-            return None
-        return answer.read().strip() if done.returncode == 0 else None
 
 
 def free_port() -> int:
@@ -75,7 +46,7 @@ class ApacheZooKeeper:
         }
 
     def __enter__(self) -> Self:
-        jars = class_path()
+        jars = class_path("zookeeper-pom.xml")
         config = self.directory / "zoo.cfg"
         lines = (f"{key}={value}\n" for key, value in self._settings.items())
         config.write_text("".join(lines))
