@@ -34,6 +34,12 @@ class Player:
         for client in self._clients.values():
             client.close()
 
+    def move(self, port: int) -> None:
+        """Go on with another server; the clients are cut off and must come back."""
+        self.close()
+        self._clients.clear()
+        self._port = port
+
     def play(self, step: Step) -> list[str]:
         """Take one step; return what each client hears, who acted first."""
         deeds = {Deed.OPEN: self._open, Deed.SAY: self._say, Deed.CUT: self._cut}

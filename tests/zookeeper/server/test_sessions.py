@@ -13,7 +13,12 @@ from kazoo.protocol.states import EventType
 
 from odradek.zookeeper.wire.codes import CreateMode, Op
 from odradek.zookeeper.wire.messages.data import open_acl
-from odradek.zookeeper.wire.messages.requests import CreateRequest
+from odradek.zookeeper.wire.messages.requests import CreateRequest, GetACLRequest
+from odradek.zookeeper.wire.messages.session import (
+    ConnectRequest,
+    ConnectResponse,
+    ReplyHeader,
+)
 from odradek.zookeeper.wire.requests import encode_request
 from tests.zookeeper.server.conftest import TICK_MS, Connect, leave
 from tests.zookeeper.server.raw_client import RawClient
@@ -55,6 +60,29 @@ def test_a_silent_client_loses_its_connection_with_its_session(server: RunningSe
     with RawClient(server.port) as silent:
         silent.open_session(timeout_ms=2 * TICK_MS)
         assert silent.receive() is None
+
+
+def test_what_is_asked_along_with_a_session_is_answered_after_it(server: RunningServer) -> None:
+    hasty = encode_request(1, Op.GET_ACL, GetACLRequest("/")) + encode_request(-2, Op.PING)
+    with RawClient(server.port) as client:
+        opening = ConnectRequest(0, 0, 4000, 0, bytes(16), False).encode()
+        client.send(len(opening).to_bytes(4) + opening + hasty)
+        answers = [client.receive() or b"" for _ in range(3)]
+    assert ConnectResponse.decode(answers[0]).time_out == 4000
+    assert [ReplyHeader.decode(answer).xid for answer in answers[1:]] == [1, -2]
+
+
+def test_nothing_is_answered_after_a_session_has_ended(server: RunningServer) -> None:
+    late = CreateRequest("/late", b"", open_acl(), CreateMode.PERSISTENT)
+    with RawClient(server.port) as client:
+        client.open_session()
+        client.send(
+            encode_request(1, Op.CLOSE_SESSION)
+            + encode_request(2, Op.CREATE, late)
+            + encode_request(3, Op.GET_ACL, GetACLRequest("/"))
+        )
+        assert ReplyHeader.decode(client.receive() or b"").xid == 1
+        assert client.receive() is None
 
 
 @pytest.mark.parametrize("end", [RunningServer.stop, RunningServer.kill], ids=["stop", "kill"])

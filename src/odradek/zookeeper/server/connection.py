@@ -221,8 +221,7 @@ class Connection(asyncio.Protocol):
 
     def _propose(self, request: Request) -> None:
         if self.session is None or self.session.is_closing:
-            self._reply(request.xid, Error.SESSION_EXPIRED)
-            return
+            return  # The connection ends with the session, and that is answer enough.
         if request.type == Op.CLOSE_SESSION:
             self.session.is_closing = self.is_asking_to_close = True
         pipeline = self.clients.pipeline
@@ -247,14 +246,18 @@ class Connection(asyncio.Protocol):
 
     def committed(self, proposal: Proposal, answer: Answer | Error) -> None:
         """Our write is done: answer it, and the reads behind it."""
+        if self._is_closing:
+            return
         if proposal.op == Op.CREATE_SESSION:
             self.welcome()
-            return
-        if self._is_closing:
+            self.relieve()
             return
         assert self._line[0] is proposal
         self._leave_line(self.tally.write_ms)
         self._reply(proposal.header.cxid, answer, proposal.header.zxid)
+        if proposal.op == Op.CLOSE_SESSION:
+            self.hang_up()
+            return
         while self._line and not isinstance(request := self._line[0], Proposal):
             if self._is_closing:
                 return
@@ -263,10 +266,7 @@ class Connection(asyncio.Protocol):
                 self._answer(request)
             else:
                 self._reply(request.xid, Error.MARSHALLING_ERROR)
-        if proposal.op == Op.CLOSE_SESSION:
-            self.hang_up()
-        else:
-            self.clients.to_flush[self] = None
+        self.clients.to_flush[self] = None
 
     def _answer(self, request: Request) -> None:
         """Answer what needs no transaction."""
