@@ -113,7 +113,9 @@ def live_once(world: World, server: Host, writer: Writer, random: Random) -> Non
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_a_crash_loses_no_answered_write_and_halves_none(seed: int) -> None:
+def test_a_crash_loses_no_answered_write_and_halves_none(
+    seed: int, caplog: pytest.LogCaptureFixture
+) -> None:
     with World(seed) as world:
         random = world.stream("crashes")
         server = world.host("server")
@@ -126,6 +128,7 @@ def test_a_crash_loses_no_answered_write_and_halves_none(seed: int) -> None:
             possible = states_after(expected, writer.writes)
             assert found in possible[writer.answered :], f"answered {writer.answered}"
             expected = found
+    assert "has digest" not in caplog.text
 
 
 class Owner:

@@ -210,3 +210,20 @@ def test_a_hard_quota_refuses_and_a_soft_one_does_not() -> None:
     assert asking.tree.nodes["/zookeeper/quota/q/zookeeper_stats"].data == b"count=1,bytes=0"
     asking.delete("/zookeeper/quota/q/zookeeper_limits")
     assert asking.tree.quotas.paths == set()
+
+
+def test_the_root_is_one_node_under_both_its_names() -> None:
+    asking = Asking()
+    requests = [
+        (Op.CREATE, CreateRequest("/a", b"", list(OPEN_ACL), 0)),
+        (Op.SET_DATA, SetDataRequest("/", b"x", -1)),
+        (Op.CREATE, CreateRequest("/b", b"", list(OPEN_ACL), 0)),
+        (Op.SET_ACL, SetACLRequest("/", list(OPEN_ACL), -1)),
+        (Op.DELETE, DeleteRequest("/a", -1)),
+    ]
+    pending = [
+        asking.processor.prepare(asking.asker, 1, op, request, 0) for op, request in requests
+    ]
+    for proposal in pending:
+        asking.processor.commit(proposal)
+    assert asking.processor.layer.digest == asking.tree.digest

@@ -93,6 +93,8 @@ class ZooKeeperNode:
         )
         for line in found.notes:
             self.note.info("%s", line)
+        for line in found.warnings:
+            self.note.error("%s", line)
         return found
 
     def _wire(self, found: Recovered) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from odradek.zookeeper.state.layer import Layer
 from odradek.zookeeper.state.node import CONTAINER_OWNER, Node, ttl_owner
+from odradek.zookeeper.state.paths import ROOT
 from odradek.zookeeper.state.tree import Tree
 from odradek.zookeeper.wire.codes import Op
 from odradek.zookeeper.wire.messages.data import ACL
@@ -67,7 +68,7 @@ def _create(
     owner: int,
     parent_cversion: int,
 ) -> None:
-    parent_path = path[: path.rfind("/")]
+    parent_path = path[: path.rfind("/")] or ROOT
     parent = store.change(parent_path)
     if parent is None:
         return
@@ -91,7 +92,7 @@ def apply_delete(store: Store, header: TxnHeader, txn: DeleteTxn) -> None:
 
 
 def _delete(store: Store, zxid: int, path: str) -> None:
-    parent_path = path[: path.rfind("/")]
+    parent_path = path[: path.rfind("/")] or ROOT
     parent = store.change(parent_path)
     if parent is None:
         return

@@ -16,7 +16,7 @@ from odradek.zookeeper.state.asker import Asker, Rules
 from odradek.zookeeper.state.layer import Layer
 from odradek.zookeeper.state.node import TTL_MS_MAX, Node, is_session
 from odradek.zookeeper.state.parts import MODES, TTL_MODES, parts_of
-from odradek.zookeeper.state.paths import UNDELETABLE, is_valid
+from odradek.zookeeper.state.paths import ROOT, UNDELETABLE, is_valid
 from odradek.zookeeper.state.quota import QuotaText, limits_path, stats_path
 from odradek.zookeeper.state.tree import Tree
 from odradek.zookeeper.wire.codes import CreateMode, Op, Perms
@@ -142,7 +142,7 @@ def _new_node(
     entries = acl.fix(request.acl, now.asker.ids)
     if isinstance(entries, Error):
         return entries
-    parent = now.layer.get(path[:slash])
+    parent = now.layer.get(path[:slash] or ROOT)
     if parent is None:
         return Error.NO_NODE
     if not now.allows(parent, Perms.CREATE):
@@ -175,7 +175,7 @@ def decide_delete(now: Situation, header: TxnHeader, request: DeleteRequest) -> 
     slash = path.rfind("/")
     if slash == -1 or "\0" in path or path in UNDELETABLE:
         return Error.BAD_ARGUMENTS
-    parent = now.layer.get(path[:slash])
+    parent = now.layer.get(path[:slash] or ROOT)
     if parent is None:
         return Error.NO_NODE
     if not now.allows(parent, Perms.DELETE):

@@ -30,9 +30,5 @@ class MissingSnapshot(StorageError):
     """The log goes on from a tree that is not there."""
 
 
-class DigestMismatch(StorageError):
-    """The tree is not the one that was there when its digest was taken."""
-
-
 class MisplacedFiles(StorageError):
     """Logs lie where snapshots belong, or the other way round."""

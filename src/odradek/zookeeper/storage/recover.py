@@ -33,6 +33,7 @@ class Recovered:
     tree: Tree
     timeouts: dict[int, int]  # By session.
     notes: list[str]
+    warnings: list[str]  # What an operator should look into.
 
     @property
     def last_zxid(self) -> int:
@@ -64,7 +65,7 @@ def recover(
     if snapshot is None:
         path = write_snapshot(disk, snapshots, start.tree, start.timeouts, parts, compression)
         notes.append(f"wrote {path}, as there was none")
-    return Recovered(start.tree, start.timeouts, notes)
+    return Recovered(start.tree, start.timeouts, notes, replay.warnings)
 
 
 @contextmanager
