@@ -47,6 +47,8 @@ bench: $(READY)  ## speed beside others; run it alone on the machine
 	$(BIN)/python -m benchmarks.batches
 	$(BIN)/python -m benchmarks.zookeeper_wire
 	$(BIN)/python -m benchmarks.simulation
+	$(BIN)/python -m benchmarks.zookeeper_storage
+	$(BIN)/python -m benchmarks.kafka_storage
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Partitions on disk: segments and their indexes, producers' state, epochs and checkpoints."""

@@ -1,0 +1,126 @@
+"""Appending to a log, as its leader or as a follower.
+
+decide (validate, then the producer's state) → one write → apply. A refusal has changed nothing,
+nor has a write that failed for lack of room.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from odradek.kafka.storage.aborted import append_aborted
+from odradek.kafka.storage.entries import Entry, cut
+from odradek.kafka.storage.errors import UnexpectedOffset
+from odradek.kafka.storage.log import Log
+from odradek.kafka.storage.names import TRANSACTION_INDEX
+from odradek.kafka.storage.producers import KeptBatch
+from odradek.kafka.storage.refusal import Refusal
+from odradek.kafka.storage.replay import apply_to
+from odradek.kafka.storage.validate import Accepted, Origin, validate
+from odradek.kafka.wire.batch import Batch
+from odradek.kafka.wire.control import read_marker
+from odradek.runtime.disk import Buffer, DiskBroken, DiskFull
+
+NO_TIME = -1
+
+
+class Appended(NamedTuple):
+    """Where a batch is, now or since it first came."""
+
+    first_offset: int
+    last_offset: int
+    append_time_ms: int  # -1: the records have their producer's time.
+    start_offset: int
+    is_duplicate: bool = False
+
+
+def append(
+    log: Log, records: Buffer, leader_epoch: int, now_ms: int, origin: Origin = Origin.CLIENT
+) -> Appended | Refusal:
+    """Append as leader: one batch, or a message set of an old format. The buffer is not changed."""
+    accepted = validate(memoryview(records), log.settings, now_ms, origin)
+    if isinstance(accepted, Refusal):
+        return accepted
+    if accepted.batch.producer_id >= 0:
+        known = _decide(log, accepted.batch, origin)
+        if isinstance(known, Refusal):
+            return known
+        if known is not None:
+            return _answer_again(log, known)
+    first_offset = log.end_offset
+    _write(log, accepted, leader_epoch, now_ms)
+    if accepted.batch.producer_id >= 0:
+        _apply(log, accepted.batch)
+    append_time_ms = now_ms if log.settings.is_append_time else NO_TIME
+    return Appended(first_offset, log.end_offset - 1, append_time_ms, log.start_offset)
+
+
+def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
+    """Append what the leader sent, as it is; return the new end. A partial batch is dropped."""
+    data = memoryview(records)
+    entries = list(cut(data))
+    if not entries:
+        return log.end_offset
+    _check_order(log, entries)
+    first, last = entries[0].head, entries[-1].head
+    youngest = max((entry.head for entry in entries), key=lambda head: head.max_timestamp)
+    timestamp = youngest.max_timestamp
+    tail = log.tail_for(last.end, first.base_offset, last.last_offset, timestamp, now_ms)
+    for entry in entries:
+        if entry.head.leader_epoch > log.epochs.latest:
+            log.epochs.assign(entry.head.leader_epoch, entry.head.base_offset)
+    interval = log.settings.index_interval_bytes
+    tail.append((data[: last.end],), last.last_offset, timestamp, youngest.last_offset, interval)
+    log.end_offset = last.last_offset + 1
+    for entry in entries:
+        if batch := entry.batch():
+            _apply(log, batch)
+    return log.end_offset
+
+
+def _decide(log: Log, batch: Batch, origin: Origin) -> KeptBatch | Refusal | None:
+    if batch.is_control:
+        marker = read_marker(batch)
+        return log.producers.check_marker(batch, marker) if marker else None
+    return log.producers.check(batch, is_numbered=origin is Origin.CLIENT)
+
+
+def _answer_again(log: Log, known: KeptBatch) -> Appended:
+    offsets = known.first_offset, known.last_offset
+    return Appended(*offsets, known.timestamp, log.start_offset, is_duplicate=True)
+
+
+def _write(log: Log, accepted: Accepted, leader_epoch: int, now_ms: int) -> None:
+    batch, first_offset = accepted.batch, log.end_offset
+    buffers = accepted.stamped(first_offset, leader_epoch)
+    last_offset, timestamp = batch.last_offset, batch.max_timestamp
+    tail = log.tail_for(len(batch.data), first_offset, last_offset, timestamp, now_ms)
+    if leader_epoch != log.epochs.latest:
+        log.epochs.assign(leader_epoch, first_offset)
+        log.names_count += 1
+    interval = log.settings.index_interval_bytes
+    tail.append(buffers, last_offset, timestamp, last_offset, interval)
+    log.end_offset = last_offset + 1
+
+
+def _apply(log: Log, batch: Batch) -> None:
+    aborted = apply_to(log.producers, batch)
+    if aborted is None:
+        return
+    path = log.segments[-1].file(TRANSACTION_INDEX)
+    try:
+        append_aborted(log.files, path, aborted)
+    except DiskFull as error:
+        # The marker is in the log: without its entry readers would take aborted data for committed.
+        raise DiskBroken(path, f"an aborted transaction could not be noted: {error}") from error
+    log.names_count += 1
+
+
+def _check_order(log: Log, entries: list[Entry]) -> None:
+    expected = log.end_offset
+    for entry in entries:
+        entry.check()
+        if entry.head.base_offset < expected:
+            reason = f"the leader sent offset {entry.head.base_offset}, not {expected} or later"
+            raise UnexpectedOffset(log.directory, reason)
+        expected = entry.head.last_offset + 1

@@ -1,0 +1,185 @@
+"""One log directory: it is owned, read and written by itself.
+
+A partition that is to go, or comes from another directory, stands here under a name of its own.
+What the checkpoints say is written for all logs at once, and read at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from odradek.kafka.storage import checkpoints
+from odradek.kafka.storage.checkpoints import Checkpoint, Meta
+from odradek.kafka.storage.errors import InconsistentDirectory
+from odradek.kafka.storage.files import OpenFiles
+from odradek.kafka.storage.log import Log
+from odradek.kafka.storage.names import (
+    Purpose,
+    TopicPartition,
+    directory_name,
+    read_directory_name,
+)
+from odradek.kafka.storage.recover import Checkpointed, recover
+from odradek.kafka.storage.settings import LogSettings
+from odradek.kafka.storage.truncation import restart_at, truncate_to
+from odradek.runtime.disk import DirectoryLock
+
+SettingsOf = Callable[[str], LogSettings]
+Chance = Callable[[], float]
+CHECKPOINTS = checkpoints.RECOVERY_POINTS, checkpoints.START_OFFSETS, checkpoints.HIGH_WATERMARKS
+
+
+@dataclass(slots=True)
+class LogDirectory:
+    """One directory with its logs."""
+
+    path: str
+    files: OpenFiles
+    lock: DirectoryLock
+    meta: Meta | None
+    was_clean: bool
+    logs: dict[TopicPartition, Log] = field(default_factory=dict)
+    futures: dict[TopicPartition, Log] = field(default_factory=dict)
+    doomed: list[str] = field(default_factory=list)  # Directories to be removed after a while.
+
+    @classmethod
+    def open(cls, files: OpenFiles, path: str) -> LogDirectory:
+        """Own a directory, made if need be; `load` it then."""
+        disk = files.disk
+        disk.make_directories(path)
+        lock = disk.lock_directory(path)
+        try:
+            meta = checkpoints.read_meta(disk, path)
+            was_clean = checkpoints.take_clean_shutdown(disk, path)
+        except BaseException:
+            lock.release()
+            raise
+        return cls(path, files, lock, meta, was_clean)
+
+    def load(self, settings_of: SettingsOf, chance: Chance) -> Iterator[list[str]]:
+        """Open the logs one by one; each gives notes of what had to be done."""
+        known = self._checkpointed()
+        for name in self.files.disk.list_directory(self.path):
+            directory = f"{self.path}/{name}"
+            found = read_directory_name(name)
+            if found is None or not self.files.disk.is_directory(directory):
+                continue
+            where, purpose = found
+            if purpose is Purpose.DELETE:
+                self.doomed.append(directory)
+            elif purpose is not Purpose.STRAY:
+                settings = settings_of(where.topic)
+                recovered = recover(self.files, directory, where, settings, known(where), chance)
+                self._of(purpose)[where] = recovered.log
+                yield recovered.notes
+
+    def claim(self, meta: Meta) -> None:
+        """Say whose directory this is, or find that it is another's."""
+        if self.meta is None or self.meta == (meta.broker_id, ""):
+            checkpoints.write_meta(self.files.disk, self.path, meta)
+            self.meta = meta
+        elif self.meta != meta:
+            reason = f"belongs to broker {self.meta.broker_id} of cluster {self.meta.cluster_id}"
+            raise InconsistentDirectory(self.path, reason)
+
+    def create(
+        self,
+        where: TopicPartition,
+        settings: LogSettings,
+        topic_id: str | None,
+        chance: Chance,
+        purpose: Purpose = Purpose.LIVE,
+        unique: str = "",
+    ) -> Log:
+        """Begin a partition that was not here before."""
+        directory = f"{self.path}/{directory_name(where, purpose, unique)}"
+        self.files.disk.make_directories(directory)
+        if topic_id is not None:
+            checkpoints.write_topic_id(self.files.disk, directory, topic_id)
+        log = recover(self.files, directory, where, settings, chance=chance).log
+        self._of(purpose)[where] = log
+        return log
+
+    def promote(self, where: TopicPartition, chance: Chance, now_ms: int) -> Log:
+        """Let a replica that has come from elsewhere take its partition's plain name."""
+        future = self.futures.pop(where)
+        future.close(now_ms)
+        directory = f"{self.path}/{where}"
+        self.files.disk.rename(future.directory, directory)
+        self.files.disk.sync_directory(self.path)
+        start_offset, high_watermark = future.start_offset, future.high_watermark
+        known = Checkpointed(True, future.recovery_point, start_offset, high_watermark)
+        log = recover(self.files, directory, where, future.settings, known, chance).log
+        self.logs[where] = log
+        return log
+
+    def retire(self, where: TopicPartition, purpose: Purpose, unique: str) -> str:
+        """Take a partition out, under a name for deletion or for strays; return its new path."""
+        log = self.logs.pop(where)
+        log.close_files()
+        path = f"{self.path}/{directory_name(where, purpose, unique)}"
+        self.files.disk.rename(log.directory, path)
+        self.files.disk.sync_directory(self.path)
+        return path
+
+    def truncate(self, cuts: Mapping[TopicPartition, int]) -> None:
+        """Cut some logs at an offset each, and first the recovery points that are written down."""
+        self._lower_recovery_points(cuts)
+        for where, offset in cuts.items():
+            truncate_to(self.logs[where], offset)
+
+    def restart(self, where: TopicPartition, offset: int) -> None:
+        """Empty a log, and let it begin at an offset."""
+        self._lower_recovery_points({where: min(offset, self.logs[where].start_offset)})
+        restart_at(self.logs[where], offset)
+
+    def checkpoint(self, name: str) -> Checkpoint:
+        """What a checkpoint should say now; `run` it in another thread."""
+        logs = self.logs.items()
+        if name == checkpoints.RECOVERY_POINTS:
+            offsets = {where: log.recovery_point for where, log in logs}
+        elif name == checkpoints.HIGH_WATERMARKS:
+            offsets = {where: log.high_watermark for where, log in logs}
+        else:
+            # The names of files tell those of logs that do not begin inside a segment.
+            starts = ((where, log.start_offset, log.segments[0].base_offset) for where, log in logs)
+            offsets = {where: start for where, start, base in starts if start > base}
+        return Checkpoint(self.files.disk, f"{self.path}/{name}", offsets)
+
+    def close(self, now_ms: int) -> None:
+        """Stop cleanly: whole logs, checkpoints, and the file that says so."""
+        for log in (*self.logs.values(), *self.futures.values()):
+            log.close(now_ms)
+        for name in CHECKPOINTS:
+            self.checkpoint(name).run()
+        checkpoints.write_clean_shutdown(self.files.disk, self.path)
+        self.lock.release()
+
+    def abandon(self) -> list[TopicPartition]:
+        """Go offline; return the partitions that go with it."""
+        lost = list(self.logs)
+        for log in (*self.logs.values(), *self.futures.values()):
+            log.close_files()
+        self.logs.clear()
+        self.futures.clear()
+        return lost
+
+    def _of(self, purpose: Purpose) -> dict[TopicPartition, Log]:
+        return self.logs if purpose is Purpose.LIVE else self.futures
+
+    def _lower_recovery_points(self, cuts: Mapping[TopicPartition, int]) -> None:
+        """What is on disk is never higher than what is here, so most cuts need no writing."""
+        lowered = [where for where in cuts if self.logs[where].recovery_point > cuts[where]]
+        for where in lowered:
+            self.logs[where].recovery_point = cuts[where]
+        if lowered:
+            self.checkpoint(checkpoints.RECOVERY_POINTS).run()
+
+    def _checkpointed(self) -> Callable[[TopicPartition], Checkpointed]:
+        points, starts, watermarks = (
+            checkpoints.read_offsets(self.files.disk, f"{self.path}/{name}") for name in CHECKPOINTS
+        )
+        return lambda where: Checkpointed(
+            self.was_clean, points.get(where, 0), starts.get(where, 0), watermarks.get(where, 0)
+        )

@@ -1,0 +1,92 @@
+"""Reading a log, now or later.
+
+The loop reads what memory holds. What would have to wait for the device comes back as a `Later`,
+to be run in another thread; the log may meanwhile grow, but what is read is the log as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from odradek.kafka.storage import lookup
+from odradek.kafka.storage.files import OpenFiles
+from odradek.kafka.storage.log import Log
+from odradek.kafka.storage.lookup import Fetched, TimedOffset, Wanted
+from odradek.kafka.storage.refusal import Refusal
+from odradek.kafka.storage.source import ColdSource, NotCached, Source, WarmSource
+from odradek.kafka.wire.errors import ErrorCode
+from odradek.runtime.disk import Disk
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Later(Generic[Result]):
+    """A reading for which one must wait: `run` it in another thread."""
+
+    disk: Disk
+    work: Callable[[Source], Result]
+
+    def run(self) -> Result:
+        """FileNotFoundError means that the segment is gone by now: ask the log again."""
+        with ColdSource(self.disk) as source:
+            return self.work(source)
+
+
+def now_or_later(files: OpenFiles, work: Callable[[Source], Result]) -> Result | Later[Result]:
+    """The result, if memory has all that it takes."""
+    try:
+        return work(WarmSource(files))
+    except NotCached:
+        return Later(files.disk, work)
+
+
+def read(
+    log: Log,
+    offset: int,
+    bytes_max: int,
+    upper_offset: int,
+    *,
+    is_first_whole: bool = True,
+    is_committed: bool = False,
+) -> Fetched | Later[Fetched] | Refusal:
+    """Whole batches from the one that holds an offset on, as far as they begin below the upper one.
+
+    The upper offset is the high watermark, the last stable offset or the end, as the reader may
+    see; `is_committed` adds the aborted transactions.
+    """
+    if not log.start_offset <= offset <= log.end_offset:
+        reason = f"offset {offset} is not within {log.start_offset} and {log.end_offset}"
+        return Refusal(ErrorCode.OFFSET_OUT_OF_RANGE, reason)
+    if offset >= upper_offset:
+        return Fetched(b"", offset)
+    number = log.number_of(offset)
+    wanted = Wanted(offset, bytes_max, upper_offset, is_first_whole)
+    position = None if is_committed else log.segments[number].remembered(offset)
+    work: Callable[[Source], Fetched]
+    if position is not None:
+        work = partial(lookup.fetch_at, view=log.view(number), position=position, wanted=wanted)
+    else:
+        fetch = lookup.fetch_committed if is_committed else lookup.fetch
+        work = partial(fetch, views=log.views(number), wanted=wanted)
+    fetched = now_or_later(log.files, work)
+    if isinstance(fetched, Fetched) and fetched.segment is not None:
+        fetched.segment.remember(fetched.next_offset, fetched.next_position)
+    return fetched
+
+
+def offset_since(log: Log, timestamp: int) -> TimedOffset | Later[TimedOffset | None] | None:
+    """The first record that is not older than a time."""
+    views, start_offset = log.views(log.number_of(log.start_offset)), log.start_offset
+    return now_or_later(
+        log.files, lambda source: lookup.first_since(source, views, timestamp, start_offset)
+    )
+
+
+def youngest(log: Log) -> TimedOffset | Later[TimedOffset | None] | None:
+    """The first record with the largest timestamp."""
+    views, active = log.views(log.number_of(log.start_offset)), log.active_timestamp
+    return now_or_later(log.files, lambda source: lookup.youngest(source, views, active))

@@ -1,0 +1,44 @@
+"""What a topic's configuration says about its logs, typed. The defaults are those of Kafka 3.9."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from odradek.kafka.wire.compression import Codec
+
+FOREVER = 2**63 - 1
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """One for all partitions of a topic; a change of configuration brings a new one."""
+
+    segment_bytes: int = 1 << 30
+    segment_ms: int = 7 * DAY_MS
+    segment_jitter_ms: int = 0
+    segment_index_bytes: int = 10 << 20
+    index_interval_bytes: int = 4096
+    retention_ms: int = 7 * DAY_MS  # -1: for ever.
+    retention_bytes: int = -1  # -1: without a limit.
+    is_deleted: bool = True  # cleanup.policy contains delete...
+    is_compacted: bool = False  # ...and compact.
+    file_delete_delay_ms: int = 60_000
+    flush_messages: int = FOREVER
+    flush_ms: int = FOREVER
+    max_message_bytes: int = 1_048_588
+    compression: Codec | None = None  # None: as the producer sent it.
+    compression_level: int | None = None  # That codec's own; None: its default.
+    is_append_time: bool = False  # message.timestamp.type=LogAppendTime
+    timestamp_before_max_ms: int = FOREVER
+    timestamp_after_max_ms: int = FOREVER
+    producer_expiration_ms: int = DAY_MS
+
+    @property
+    def has_timestamp_limits(self) -> bool:
+        """Whether a record's time can be wrong at all."""
+        limits = self.timestamp_before_max_ms, self.timestamp_after_max_ms
+        return not self.is_append_time and min(limits) < FOREVER
+
+
+DEFAULTS = LogSettings()
