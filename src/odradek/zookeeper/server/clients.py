@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from odradek.runtime.logs import NodeLog
 from odradek.zookeeper.server.connection import Connection
 from odradek.zookeeper.server.pipeline import Pipeline
-from odradek.zookeeper.server.stats import DIGEST_INTERVAL, Stats
+from odradek.zookeeper.server.stats import Stats
 from odradek.zookeeper.state import acl
 from odradek.zookeeper.state.asker import Asker, Rules
 from odradek.zookeeper.state.processor import Happening, Proposal
@@ -69,6 +69,7 @@ class Clients:
         self.connections: dict[Connection, None] = {}  # In the order of their arrival.
         self.by_session: dict[int, Connection] = {}
         self.to_flush: dict[Connection, None] = {}
+        self.committing_ms = 0  # When the present batch of writes was safe.
         self._clock = asyncio.get_running_loop().time  # In 3.11, asking costs a system call.
         self._by_address: dict[str, int] = {}
         self._next_session_id = next_session_id
@@ -194,15 +195,12 @@ class Clients:
 
     # What happens
 
-    @property
-    def is_watching(self) -> bool:
-        return not self.watches.is_empty
+    def begin(self) -> None:
+        self.committing_ms = self.now_ms()
 
     def committed(self, proposal: Proposal, happenings: list[Happening]) -> None:
         if happenings:
             self._tell(proposal.header.zxid, happenings)
-        if proposal.header.zxid % DIGEST_INTERVAL == 0:
-            self.stats.digests.append((proposal.header.zxid, self.tree.digest))
         if proposal.header.type == Op.CLOSE_SESSION:
             session_id = proposal.header.client_id
             self.sessions.close(session_id)

@@ -65,13 +65,13 @@ class Connection(asyncio.Protocol):
         self.reset_counts()
         self._wire = ServerConnection(clients.settings.frame_bytes_max)
         # What is not answered, oldest first, and when each came.
-        self._line: deque[Proposal | Request | Unreadable] = deque()
-        self._arrivals: deque[int] = deque()
+        self._line: deque[tuple[Proposal | Request | Unreadable, int]] = deque()
         self._out: list[bytes] = []
         self._out_bytes = 0
         self._left: list[FromClient] = []  # What has come and may not be taken yet.
         self._is_stuck = False  # The client does not read.
         self._is_throttled = False  # Too much is under way.
+        self._is_held = False  # For one of these reasons, or because it is over.
         self._reader: Reader | None = None
         self._is_closing = False
         self.is_asking_to_close = False
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._is_closing = True
+        self._is_closing = self._is_held = True
         self.clients.forget(self)
 
     def data_received(self, data: bytes) -> None:
@@ -124,7 +124,7 @@ class Connection(asyncio.Protocol):
         """Take what has come, up to where there is a reason to wait."""
         self._left = []
         for index, each in enumerate(arrived):
-            if self._is_stuck or self._is_throttled or self._is_closing:
+            if self._is_held:
                 self._left = arrived[index:]
                 break
             if isinstance(each, Request):
@@ -136,7 +136,7 @@ class Connection(asyncio.Protocol):
         self.flush()
 
     def pause_writing(self) -> None:
-        self._is_stuck = True
+        self._is_stuck = self._is_held = True
         self._hold()
 
     def resume_writing(self) -> None:
@@ -145,7 +145,7 @@ class Connection(asyncio.Protocol):
 
     def throttle(self) -> None:
         """Take no more until `relieve`."""
-        self._is_throttled = True
+        self._is_throttled = self._is_held = True
         self._hold()
 
     def relieve(self) -> None:
@@ -157,9 +157,10 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def _go_on(self) -> None:
-        if not (self._is_stuck or self._is_throttled):
+        self._is_held = self._is_stuck or self._is_throttled or self._is_closing
+        if not self._is_held:
             self._take_all(self._left)
-        if not (self._is_stuck or self._is_throttled or self._is_closing):
+        if not self._is_held:
             self._transport.resume_reading()
 
     def flush(self) -> None:
@@ -181,13 +182,13 @@ class Connection(asyncio.Protocol):
         if not self._is_closing:
             self.clients.stats.counts.connection_drop_count += 1
             self.clients.note.info("%s:%s is dropped: %s", self.address, self.port, why)
-            self._is_closing = True
+            self._is_closing = self._is_held = True
             self._transport.abort()
 
     def hang_up(self) -> None:
         """Send what is written, then end the connection."""
         self.flush()
-        self._is_closing = True
+        self._is_closing = self._is_held = True
         self._transport.close()
 
     # Requests
@@ -230,19 +231,19 @@ class Connection(asyncio.Protocol):
         )
 
     def _put_in_line(self, what: Proposal | Request | Unreadable) -> None:
-        self._line.append(what)
+        self._line.append((what, self.arrived_ms))
         clients = self.clients
-        if max(len(self._line), clients.pipeline.outstanding) >= clients.settings.outstanding_max:
+        most = clients.settings.outstanding_max
+        if clients.pipeline.outstanding >= most or len(self._line) >= most:
             clients.throttle(self)
-        self._arrivals.append(self.arrived_ms)
         self.tally.aside += 1
 
     def _leave_line(self, times_ms: Multiset[int]) -> None:
         """The first in line is answered; `times_ms` counts how long such requests take."""
-        self._line.popleft()
-        self.last_reply_ms = self.clients.now_ms()
-        self.last_latency_ms = self.last_reply_ms - self._arrivals.popleft()
-        times_ms[self.last_latency_ms] += 1
+        _, arrived_ms = self._line.popleft()
+        now_ms = self.last_reply_ms = self.clients.committing_ms
+        latency_ms = self.last_latency_ms = now_ms - arrived_ms
+        times_ms[latency_ms] += 1
 
     def committed(self, proposal: Proposal, answer: Answer | Error) -> None:
         """Our write is done: answer it, and the reads behind it."""
@@ -252,13 +253,13 @@ class Connection(asyncio.Protocol):
             self.welcome()
             self.relieve()
             return
-        assert self._line[0] is proposal
+        assert self._line[0][0] is proposal
         self._leave_line(self.tally.write_ms)
         self._reply(proposal.header.cxid, answer, proposal.header.zxid)
         if proposal.op == Op.CLOSE_SESSION:
             self.hang_up()
             return
-        while self._line and not isinstance(request := self._line[0], Proposal):
+        while self._line and not isinstance(request := self._line[0][0], Proposal):
             if self._is_closing:
                 return
             self._leave_line(self.tally.read_ms)

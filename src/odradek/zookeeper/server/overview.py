@@ -107,7 +107,7 @@ class Overview:
         """Zxids, oldest first, each with the digest of the tree after it, as a signed number."""
         if not self.settings.digest_enabled:
             return []
-        return [(zxid, signed(digest)) for zxid, digest in self.clients.stats.digests]
+        return [(zxid, signed(digest)) for zxid, digest in self.clients.pipeline.processor.digests]
 
     # Sessions and watches
 

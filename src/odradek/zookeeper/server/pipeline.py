@@ -18,8 +18,10 @@ from odradek.zookeeper.server.distribution import Distribution
 from odradek.zookeeper.state.asker import Asker
 from odradek.zookeeper.state.processor import Happening, Processor, Proposal
 from odradek.zookeeper.state.reads import Answer
+from odradek.zookeeper.state.watches import Watches
 from odradek.zookeeper.storage.batch import Batch
 from odradek.zookeeper.storage.txnlog import TxnLog
+from odradek.zookeeper.wire.codes import Op
 from odradek.zookeeper.wire.errors import Error
 
 RETRY_S = 0.5
@@ -35,11 +37,13 @@ class Audience(Protocol):
     """Who hears of all writes."""
 
     @property
-    def is_watching(self) -> bool:
-        """Whether anyone there wants to know what happens."""
+    def watches(self) -> Watches: ...
+
+    def begin(self) -> None:
+        """A batch is about to be committed."""
 
     def committed(self, proposal: Proposal, happenings: list[Happening]) -> None:
-        """A write is done; called before its origin hears of it."""
+        """Something happened, or a session is over; called before the origin hears of it."""
 
     def flush(self) -> None:
         """All writes of a batch are done."""
@@ -138,13 +142,16 @@ class Pipeline:
 
     def _commit(self, safe: list[tuple[Proposal, Origin | None]]) -> None:
         self.outstanding -= len(safe)
+        audience, commit = self._audience, self.processor.commit
+        watches = audience.watches
+        audience.begin()
         for proposal, origin in safe:
-            is_watched = self._audience.is_watching
-            answer, happenings = self.processor.commit(proposal, is_watched=is_watched)
-            self._audience.committed(proposal, happenings)
+            answer, happenings = commit(proposal, bool(watches.holders))
+            if happenings or proposal.op == Op.CLOSE_SESSION:
+                audience.committed(proposal, happenings)
             if origin is not None:
                 origin.committed(proposal, answer)
-        self._audience.flush()
+        audience.flush()
         if self._idle is not None and not self.outstanding:
             self._idle.set_result(None)
             self._idle = None

@@ -9,7 +9,7 @@ are taken from what was received.
 from __future__ import annotations
 
 from collections import Counter as Multiset
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -17,8 +17,6 @@ from odradek.zookeeper.server.distribution import DETAILED, Distribution
 
 LENGTH_BYTES = 4  # In front of each frame, and no part of its size.
 HEADER_BYTES = 16  # Of a reply; none is smaller.
-DIGEST_INTERVAL = 128
-DIGEST_COUNT_MAX = 1024
 
 
 class Tally:
@@ -106,7 +104,6 @@ class Stats:
     def __init__(self) -> None:
         self.counts = Counts()
         self.auth_failed_count = 0  # Survives a reset.
-        self.digests: deque[tuple[int, int]] = deque(maxlen=DIGEST_COUNT_MAX)  # Each with its zxid.
         self._gone = Tally()
         self._forgotten = Tally()  # What was counted before the last reset.
 

@@ -1,10 +1,10 @@
 """What is decided and not yet committed, laid over the tree.
 
 Requests are pipelined: the next one must see what those before it will have done. `apply` runs on
-a layer as on the tree, but changes copies. Once the tree has applied a transaction, the layer
-forgets what only that one had touched.
+a layer as on the tree, but changes copies, one for each transaction: so when its turn comes, the
+tree can take over what the transaction made, instead of making it again.
 
-A multi gets a layer of its own over this one, and is laid down only if all its parts were possible.
+A multi gets a layer of its own over this one, on which its parts are tried.
 """
 
 from __future__ import annotations
@@ -15,45 +15,44 @@ from odradek.zookeeper.state.node import Node
 from odradek.zookeeper.state.tree import DIGEST_MASK, OPEN_ACL, OPEN_LIST, Acl, Tree
 from odradek.zookeeper.wire.messages.data import ACL
 
+Changes = dict[str, Node | None]  # By path; None stands for a node that is gone.
+
 
 class Layer:
-    """Changes over a tree, or over another layer; None stands for a node that is gone."""
+    """Changes over a tree, or over another layer."""
 
-    __slots__ = ("_below", "_changes", "_touched", "_zxids", "digest")
+    __slots__ = ("_below", "_newest", "_pending", "_present", "digest")
 
     def __init__(self, below: Tree | Layer) -> None:
         self._below = below
-        self._changes: dict[str, Node | None] = {}
-        self._zxids: dict[str, int] = {}  # The newest transaction that touched each change.
-        self._touched: deque[tuple[int, list[str]]] = deque()  # Oldest first.
+        self._newest: Changes = {}  # Of all that is pending.
+        self._pending: deque[tuple[int, Changes]] = deque()  # By zxid, oldest first.
+        self._present: Changes = {}  # Of the transaction that is being decided.
         self.digest: int = below.digest
 
     def begin(self, zxid: int) -> None:
         """What follows belongs to this transaction."""
-        self._touched.append((zxid, []))
+        self._present = {}
+        self._pending.append((zxid, self._present))
 
-    def committed(self, zxid: int) -> None:
-        """The tree has caught up with this transaction: forget what no later one touched."""
-        while self._touched and self._touched[0][0] <= zxid:
-            done, paths = self._touched.popleft()
-            for path in paths:
-                if self._zxids.get(path) == done:
-                    del self._changes[path], self._zxids[path]
-
-    def lay_down(self, other: Layer) -> None:
-        """Take over the changes of a layer over this one, as part of the present transaction."""
-        for path, node in other._changes.items():
-            self._put(path, node)
-        self.digest = other.digest
+    def take(self, zxid: int) -> Changes:
+        """It is the turn of this transaction: forget it, and give what it changed."""
+        first, changes = self._pending.popleft()
+        assert first == zxid
+        newest = self._newest
+        for path, node in changes.items():
+            if newest[path] is node:
+                del newest[path]
+        return changes
 
     def get(self, path: str) -> Node | None:
-        changes = self._changes
-        return changes[path] if path in changes else self._below.get(path)
+        newest = self._newest
+        return newest[path] if path in newest else self._below.get(path)
 
     def ephemerals_of(self, session_id: int) -> set[str]:
         """The znodes that will go when this session does."""
         paths = set(self._below.ephemerals_of(session_id))
-        for path, node in self._changes.items():
+        for path, node in self._newest.items():
             if node is None:
                 paths.discard(path)
             elif node.owner == session_id:
@@ -63,36 +62,29 @@ class Layer:
     def change(self, path: str) -> Node | None:
         """A copy of the node that is about to change; `changed` must follow."""
         node = self.get(path)
-        if node is not None and path not in self._changes:
-            node = node.copy()
-        return node
+        if node is None or path in self._present:
+            return node
+        return node.copy()
 
     def changed(self, path: str, node: Node) -> None:
         new = node.compute_digest(path)
         self.digest = (self.digest - node.digest + new) & DIGEST_MASK
         node.digest = new
-        self._put(path, node)
+        self._newest[path] = self._present[path] = node
 
     def add(self, path: str, node: Node, parent: Node) -> None:
         parent.child_count += 1
         digest = node.digest = node.compute_digest(path)
         self.digest = (self.digest + digest) & DIGEST_MASK
-        self._put(path, node)
+        self._newest[path] = self._present[path] = node
 
     def remove(self, path: str, node: Node, parent: Node) -> None:
         parent.child_count -= 1
         self.digest = (self.digest - node.digest) & DIGEST_MASK
-        self._put(path, None)
+        self._newest[path] = self._present[path] = None
 
     def resized(self, path: str, bytes_more: int, nodes_more: int = 0) -> None:
         """Sizes are counted once they are true."""
 
     def share_list(self, entries: list[ACL] | None) -> Acl:
         return OPEN_ACL if entries is OPEN_LIST or not entries else tuple(entries)
-
-    def _put(self, path: str, node: Node | None) -> None:
-        zxid, paths = self._touched[-1]
-        self._changes[path] = node
-        if self._zxids.get(path) != zxid:
-            self._zxids[path] = zxid
-            paths.append(path)

@@ -9,6 +9,7 @@ A write that is refused takes a zxid and is logged too, as an error: its answer 
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,6 +37,8 @@ from odradek.zookeeper.wire.transactions import TypedMultiTxn
 
 DIGEST_VERSION = 2
 SIGN_BIT = 1 << 63
+DIGEST_INTERVAL = 128
+DIGESTS_KEPT = 1024
 
 
 class Happening(NamedTuple):
@@ -64,6 +67,7 @@ class Processor:
         self.layer = Layer(tree)
         self.zxid = tree.last_zxid
         self._has_digests = has_digests
+        self.digests: deque[tuple[int, int]] = deque(maxlen=DIGESTS_KEPT)  # Each with its zxid.
         self._now = Situation(self.layer, tree, rules, NOBODY)
 
     def prepare(self, asker: Asker, cxid: int, op: int, request: Any, wall_ms: int) -> Proposal:
@@ -81,22 +85,26 @@ class Processor:
         return Proposal(op, header, txn, self._entry(header, txn))
 
     def commit(
-        self, proposal: Proposal, *, is_watched: bool = True
+        self, proposal: Proposal, is_watched: bool = True
     ) -> tuple[Answer | Error, list[Happening]]:
         """Make it so; give the answer, and (if anyone watches) what happened, in order."""
         header, txn = proposal.header, proposal.txn
         happenings: list[Happening] = []
         if isinstance(txn, ErrorTxn):
+            self.layer.take(header.zxid)
             answer: Answer | Error = Error(txn.err)
         elif isinstance(txn, TypedMultiTxn):
+            # Each part is answered with the stat that it left, so each is applied by itself.
+            self.layer.take(header.zxid)
             answer, happenings = self._commit_multi(header, txn)
         else:
             if is_watched:
                 happenings = what_happens(self.tree, header.type, txn)
-            apply_part(self.tree, header, header.type, txn)
+            self.tree.adopt(self.layer.take(header.zxid))
             answer = result_of(self.tree, header.type, txn)
         self.tree.last_zxid = header.zxid
-        self.layer.committed(header.zxid)
+        if header.zxid % DIGEST_INTERVAL == 0:
+            self.digests.append((header.zxid, self.tree.digest))
         return answer, happenings
 
     def _commit_multi(

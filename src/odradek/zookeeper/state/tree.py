@@ -86,6 +86,34 @@ class Tree:
         self.digest = (self.digest - node.digest + new) & DIGEST_MASK
         node.digest = new
 
+    def adopt(self, changes: dict[str, Node | None]) -> None:
+        """Take over what a transaction made on a layer: nodes made, changed or (None) deleted.
+
+        Copies count their children but do not carry them. So children come and go first, and then
+        each parent is replaced by a copy with the right count.
+        """
+        nodes = self.nodes
+        for path, node in changes.items():
+            if node is None:
+                self.remove(path, nodes[path], nodes[parent_of(path) or ROOT])
+            elif path not in nodes:
+                if node.acl is not OPEN_ACL:
+                    node.acl = self.share(node.acl)
+                self.add(path, node, nodes[parent_of(path) or ROOT])
+        for path, node in changes.items():
+            if node is not None and nodes[path] is not node:
+                self._replace(path, nodes[path], node)
+
+    def _replace(self, path: str, before: Node, node: Node) -> None:
+        node.children = before.children
+        self.nodes[path] = node
+        if path == ROOT:
+            self.nodes[""] = node
+        self.digest = (self.digest - before.digest + node.digest) & DIGEST_MASK
+        if node.data is not before.data:
+            bytes_before = len(before.data) if before.data else 0
+            self.resized(path, (len(node.data) if node.data else 0) - bytes_before)
+
     def add(self, path: str, node: Node, parent: Node) -> None:
         """Put a node below its parent."""
         if parent.children is None:
@@ -93,7 +121,7 @@ class Tree:
         parent.children[name_of(path)] = None
         parent.child_count += 1
         self.nodes[path] = node
-        digest = node.digest = node.compute_digest(path)
+        digest = node.digest = node.digest or node.compute_digest(path)
         self.digest = (self.digest + digest) & DIGEST_MASK
         if node.owner:
             self._index_owner(path, node.owner)

@@ -57,17 +57,12 @@ class Watches:
         default_factory=lambda: tuple({} for _ in Kind)
     )
     # Watcher, then kind, to paths: what to forget when a connection is gone.
-    _held: dict[Watcher, tuple[set[str], ...]] = field(default_factory=dict)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nobody watches anything; may say no when nobody does any more."""
-        return not self._held
+    holders: dict[Watcher, tuple[set[str], ...]] = field(default_factory=dict)
 
     def add(self, kind: Kind, path: str, watcher: Watcher) -> None:
-        held = self._held.get(watcher)
+        held = self.holders.get(watcher)
         if held is None:
-            held = self._held[watcher] = tuple(set() for _ in Kind)
+            held = self.holders[watcher] = tuple(set() for _ in Kind)
         if path in held[kind]:
             return
         held[kind].add(path)
@@ -82,7 +77,7 @@ class Watches:
 
     def remove(self, kind: Kind, path: str, watcher: Watcher) -> bool:
         """Forget one watch; say whether it was there."""
-        held = self._held.get(watcher)
+        held = self.holders.get(watcher)
         if held is None or path not in held[kind]:
             return False
         held[kind].discard(path)
@@ -91,12 +86,12 @@ class Watches:
 
     def remove_all(self, watcher: Watcher) -> None:
         """Forget all watches of one who is gone."""
-        for kind, paths in zip(Kind, self._held.pop(watcher, ()), strict=False):
+        for kind, paths in zip(Kind, self.holders.pop(watcher, ()), strict=False):
             for path in sorted(paths):
                 self._forget(kind, path, watcher)
 
     def has(self, path: str, meant: int, watcher: Watcher) -> bool:
-        held = self._held.get(watcher)
+        held = self.holders.get(watcher)
         return held is not None and any(path in held[kind] for kind in MEANT[meant])
 
     def trigger(self, event: int, path: str) -> list[Watcher]:
@@ -105,7 +100,7 @@ class Watches:
         for kind in HEARING[event]:
             if found := self._tables[kind].pop(path, None):
                 for watcher in _each(found):
-                    self._held[watcher][kind].discard(path)
+                    self.holders[watcher][kind].discard(path)
                     hearing[watcher] = None
         if found := self._tables[Kind.PERSISTENT].get(path):
             hearing.update(dict.fromkeys(_each(found)))
@@ -127,12 +122,12 @@ class Watches:
 
     def held(self, kind: Kind) -> Iterator[tuple[Watcher, set[str]]]:
         """Who has watches of a kind, and on which paths."""
-        for watcher, paths in self._held.items():
+        for watcher, paths in self.holders.items():
             if paths[kind]:
                 yield watcher, paths[kind]
 
     def count(self) -> int:
-        return sum(len(paths) for held in self._held.values() for paths in held)
+        return sum(len(paths) for held in self.holders.values() for paths in held)
 
 
 def _each(found: Watcher | dict[Watcher, None]) -> Iterable[Watcher]:
