@@ -64,7 +64,8 @@ class ZooKeeperNode:
     async def stop(self) -> None:
         """Take no more requests, finish those under way, leave the disk in order."""
         self._server.close()
-        self.operators.close()
+        if "operators" in vars(self):
+            self.operators.close()
         self.clients.close_all()
         await self.pipeline.drain()
         self.tasks.stop()
@@ -156,6 +157,8 @@ class ZooKeeperNode:
             self.tasks.start("purge", self._purge())
 
     async def _open_to_operators(self) -> None:
+        if not (self.settings.admin_enabled or self.settings.is_prometheus_served):
+            return
         # Clients go first: they are served while all that operators need is imported.
         in_thread = asyncio.get_running_loop().run_in_executor
         await in_thread(None, import_module, "odradek.zookeeper.server.operators")

@@ -11,7 +11,7 @@ import asyncio
 from typing import Any, Protocol
 
 from odradek.runtime.clock import wall_clock
-from odradek.runtime.disk import DiskError, DiskFull
+from odradek.runtime.disk import DiskFull
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 from odradek.zookeeper.server.distribution import Distribution
@@ -65,6 +65,7 @@ class Pipeline:
         self.proposed_count = 0  # Since the log was last rolled.
         self.sync_ms = Distribution()
         self.batch_sizes = Distribution()
+        self._loop = asyncio.get_running_loop()  # In 3.11, asking for it is a system call.
         self._wall_ms = wall_clock()
         self._log = log
         self._audience = audience
@@ -90,7 +91,7 @@ class Pipeline:
             self._is_due.set()
         if not self._syncing and len(self._gathering) == 1:
             # All that comes in this tick shares the sync.
-            asyncio.get_running_loop().call_soon(self._sync)
+            self._loop.call_soon(self._sync)
         return proposal
 
     def roll(self) -> None:
@@ -107,7 +108,7 @@ class Pipeline:
     async def drain(self) -> None:
         """Wait until all that is in line is done."""
         while self.outstanding:
-            idle = self._idle = asyncio.get_running_loop().create_future()
+            idle = self._idle = self._loop.create_future()
             await idle
 
     def _sync(self) -> None:
@@ -117,24 +118,28 @@ class Pipeline:
             self._write(batch)
 
     def _write(self, batch: Batch) -> None:
-        loop = asyncio.get_running_loop()
-        writing = loop.run_in_executor(None, self._log.write, batch)
-        started_s = loop.time()
-        writing.add_done_callback(lambda done: self._written(done, batch, started_s))
+        self._loop.run_in_executor(None, self._write_in_thread, batch, self._loop.time())
 
-    def _written(self, done: asyncio.Future[None], batch: Batch, started_s: float) -> None:
+    def _write_in_thread(self, batch: Batch, started_s: float) -> None:
+        """Write, then go back to the loop at once: a future would take one more turn of it."""
+        failure: Exception | None = None
         try:
-            done.result()
-        except DiskFull as error:
-            self._note.error("no room for the transaction log, so writes wait: %s", error)
-            asyncio.get_running_loop().call_later(RETRY_S, self._write, batch)
+            self._log.write(batch)
+        except Exception as error:  # Whatever it is, it ends the server, over there.
+            failure = error
+        self._loop.call_soon_threadsafe(self._written, batch, started_s, failure)
+
+    def _written(self, batch: Batch, started_s: float, failure: Exception | None) -> None:
+        if isinstance(failure, DiskFull):
+            self._note.error("no room for the transaction log, so writes wait: %s", failure)
+            self._loop.call_later(RETRY_S, self._write, batch)
             return
-        except (DiskError, OSError) as error:
+        if failure is not None:
             # Nobody can say what the disk holds now, so nothing more is promised.
-            self._tasks.fail("transaction log", error)
+            self._tasks.fail("transaction log", failure)
             return
         safe, self._syncing = self._syncing, []
-        self.sync_ms.observe(int((asyncio.get_running_loop().time() - started_s) * 1000))
+        self.sync_ms.observe(int((self._loop.time() - started_s) * 1000))
         self.batch_sizes.observe(len(safe))
         if self._gathering:
             self._sync()

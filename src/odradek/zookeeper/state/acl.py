@@ -9,7 +9,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha1
-from ipaddress import ip_address
 
 from odradek.zookeeper.state.tree import OPEN_ACL, OPEN_LIST, Acl
 from odradek.zookeeper.wire.errors import Error
@@ -48,6 +47,8 @@ def _matches(wanted: Id, ids: Iterable[Id]) -> bool:
 
 def _in_network(address: str | None, network: str | None) -> bool:
     """Whether an address is the one, or in the network, that an ACL names."""
+    from ipaddress import ip_address  # Few ACLs need it, and no cold start.
+
     base, _, bits = (network or "").partition("/")
     try:
         ours, theirs = ip_address(address or ""), ip_address(base)
@@ -94,6 +95,8 @@ def _is_well_formed(scheme: str | None, name: str | None) -> bool:
 
 
 def _is_network(name: str) -> bool:
+    from ipaddress import ip_address
+
     base, slash, bits = name.partition("/")
     try:
         most = ip_address(base).max_prefixlen

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from struct import Struct
 from typing import Any, NamedTuple
 
 from odradek.zookeeper.state.apply import apply_part
@@ -31,12 +32,12 @@ from odradek.zookeeper.wire.messages.responses import (
     SetACLResponse,
     SetDataResponse,
 )
-from odradek.zookeeper.wire.messages.txn import ErrorTxn, TxnDigest, TxnHeader
+from odradek.zookeeper.wire.messages.txn import ErrorTxn, TxnHeader
 from odradek.zookeeper.wire.multi import MultiResponse
 from odradek.zookeeper.wire.transactions import TypedMultiTxn
 
 DIGEST_VERSION = 2
-SIGN_BIT = 1 << 63
+TXN_DIGEST = Struct(">iQ").pack  # As the record `TxnDigest`, but for the sign.
 DIGEST_INTERVAL = 128
 DIGESTS_KEPT = 1024
 
@@ -127,8 +128,7 @@ class Processor:
         entry = header.encode() + txn.encode()
         if self._has_digests:
             digest = self.layer.digest
-            signed = digest - (1 << 64) if digest >= SIGN_BIT else digest
-            entry += TxnDigest(DIGEST_VERSION, signed).encode()
+            entry += TXN_DIGEST(DIGEST_VERSION, digest)
         return entry
 
 

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import Protocol
 
-import cramjam
-
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL_MAGIC + b"\x00\x00\x00\x01" * 2  # Version 1, readable since version 1.
 BLOCK_BYTES = 32 * 1024
@@ -66,6 +64,8 @@ class Snappy:
         return self._take()
 
     def _add_block(self, data: bytes) -> None:
+        import cramjam  # Few need it, and none at a cold start.
+
         block = bytes(cramjam.snappy.compress_raw(data))
         self._parts += _SIZE.pack(len(block)), block
 
@@ -134,6 +134,8 @@ def _filled(source: Iterator[bytes], data: bytes, count: int) -> bytes:
 
 
 def _unsnap_block(block: bytes) -> bytes:
+    import cramjam
+
     try:
         return bytes(cramjam.snappy.decompress_raw(block))
     except cramjam.DecompressionError as error:
