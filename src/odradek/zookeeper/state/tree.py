@@ -110,7 +110,7 @@ class Tree:
         if path == ROOT:
             self.nodes[""] = node
         self.digest = (self.digest - before.digest + node.digest) & DIGEST_MASK
-        if node.data is not before.data:
+        if node.mzxid != before.mzxid:  # Its data was set, perhaps to the same.
             bytes_before = len(before.data) if before.data else 0
             self.resized(path, (len(node.data) if node.data else 0) - bytes_before)
 
