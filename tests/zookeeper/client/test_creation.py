@@ -22,9 +22,9 @@ MODES = [
 
 @pytest.mark.parametrize(("mode", "ttl_ms", "expected"), MODES)
 def test_a_mode_picks_the_operation(mode: CreateMode, ttl_ms: int | None, expected: Op) -> None:
-    op, record = Creation("/a", b"data", mode, ttl_ms=ttl_ms).request("/root/a", Op.CREATE)
+    op, record = Creation("/a", b"data", mode, ttl_ms=ttl_ms).request("/chroot/a", Op.CREATE)
     assert op == expected
-    assert (record.path, record.data, record.flags) == ("/root/a", b"data", mode)
+    assert (record.path, record.data, record.flags) == ("/chroot/a", b"data", mode)
     assert (record.ttl if isinstance(record, CreateTTLRequest) else None) == ttl_ms
 
 

@@ -6,6 +6,7 @@ at once; the others are armed again. Persistent watches are armed and never made
 
 from __future__ import annotations
 
+from odradek.zookeeper.state.node import Node
 from odradek.zookeeper.state.reads import Reader
 from odradek.zookeeper.state.watches import Kind
 from odradek.zookeeper.wire.codes import EventType
@@ -16,46 +17,44 @@ Missed = list[tuple[int, str]]
 
 def rearm(reader: Reader, request: SetWatches | SetWatches2) -> Missed:
     """Arm what is still to come; return the events that were missed."""
-    missed = _data(reader, request) + _exist(reader, request) + _child(reader, request)
-    if isinstance(request, SetWatches2):
-        for path in request.persistent_watches or ():
-            reader.watches.add(Kind.PERSISTENT, path, reader.watcher)
-        for path in request.persistent_recursive_watches or ():
-            reader.watches.add(Kind.RECURSIVE, path, reader.watcher)
-    return missed
-
-
-def _data(reader: Reader, request: SetWatches | SetWatches2) -> Missed:
+    seen = request.relative_zxid
     missed: Missed = []
     for path in request.data_watches or ():
         node = reader.tree.get(path)
-        if node is None:
-            missed.append((EventType.DELETED, path))
-        elif node.mzxid > request.relative_zxid:
-            missed.append((EventType.DATA_CHANGED, path))
-        else:
-            reader.watches.add(Kind.DATA, path, reader.watcher)
-    return missed
-
-
-def _exist(reader: Reader, request: SetWatches | SetWatches2) -> Missed:
-    missed: Missed = []
+        is_new = node is not None and node.mzxid > seen
+        _miss_or_arm(reader, Kind.DATA, path, node, is_new and EventType.DATA_CHANGED, missed)
     for path in request.exist_watches or ():
         if reader.tree.get(path) is not None:
             missed.append((EventType.CREATED, path))
         else:
             reader.watches.add(Kind.DATA, path, reader.watcher)
-    return missed
-
-
-def _child(reader: Reader, request: SetWatches | SetWatches2) -> Missed:
-    missed: Missed = []
     for path in request.child_watches or ():
         node = reader.tree.get(path)
-        if node is None:
-            missed.append((EventType.DELETED, path))
-        elif node.pzxid > request.relative_zxid:
-            missed.append((EventType.CHILDREN_CHANGED, path))
-        else:
-            reader.watches.add(Kind.CHILD, path, reader.watcher)
+        is_new = node is not None and node.pzxid > seen
+        _miss_or_arm(reader, Kind.CHILD, path, node, is_new and EventType.CHILDREN_CHANGED, missed)
+    if isinstance(request, SetWatches2):
+        _arm(reader, Kind.PERSISTENT, request.persistent_watches)
+        _arm(reader, Kind.RECURSIVE, request.persistent_recursive_watches)
     return missed
+
+
+def _miss_or_arm(
+    reader: Reader,
+    kind: Kind,
+    path: str,
+    node: Node | None,
+    change: int,
+    missed: Missed,
+) -> None:
+    """One watch on a znode that was there: it is gone, it has changed, or neither yet."""
+    if node is None:
+        missed.append((EventType.DELETED, path))
+    elif change:
+        missed.append((change, path))
+    else:
+        reader.watches.add(kind, path, reader.watcher)
+
+
+def _arm(reader: Reader, kind: Kind, paths: list[str] | None) -> None:
+    for path in paths or ():
+        reader.watches.add(kind, path, reader.watcher)
