@@ -20,9 +20,9 @@ from odradek.zookeeper.wire.messages.requests import (
     SetDataRequest,
 )
 from odradek.zookeeper.wire.requests import encode_request
+from tests.waiting import wait_until
 from tests.zookeeper.server.raw_client import RawClient
 from tests.zookeeper.server.running import RunningServer, running_server
-from tests.zookeeper.server.waiting import wait_until
 
 MEBIBYTE = 1024 * 1024
 LIMIT = 100  # How many requests may be under way.

@@ -19,8 +19,8 @@ from kazoo.recipe.cache import TreeCache, TreeEvent
 from kazoo.recipe.watchers import ChildrenWatch, DataWatch, PatientChildrenWatch
 from kazoo.security import make_digest_acl
 
+from tests.waiting import PATIENCE_S
 from tests.zookeeper.server.conftest import SUPER, Connect
-from tests.zookeeper.server.waiting import PATIENCE_S
 
 JUTE_MAXBUFFER = 0xFFFFF
 

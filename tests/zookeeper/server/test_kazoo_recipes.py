@@ -8,8 +8,8 @@ from datetime import timedelta
 from queue import Queue
 from threading import Event
 
+from tests.waiting import PATIENCE_S, wait_until
 from tests.zookeeper.server.conftest import Connect
-from tests.zookeeper.server.waiting import PATIENCE_S, wait_until
 
 
 def test_a_lock_has_one_holder_at_a_time(connect: Connect) -> None:

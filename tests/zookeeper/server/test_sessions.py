@@ -20,10 +20,10 @@ from odradek.zookeeper.wire.messages.session import (
     ReplyHeader,
 )
 from odradek.zookeeper.wire.requests import encode_request
+from tests.waiting import PATIENCE_S, wait_until
 from tests.zookeeper.server.conftest import TICK_MS, Connect, leave
 from tests.zookeeper.server.raw_client import RawClient
 from tests.zookeeper.server.running import RunningServer, running_server
-from tests.zookeeper.server.waiting import PATIENCE_S, wait_until
 
 
 def hold_ephemeral(client: RawClient, path: str) -> None:

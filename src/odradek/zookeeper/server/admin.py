@@ -11,9 +11,9 @@ import json
 from collections.abc import AsyncIterator
 
 from odradek.runtime.disk import Disk
+from odradek.runtime.http import HttpRequest, HttpResponse, refusal
 from odradek.zookeeper.server.admin_commands import ALIASES, ALWAYS_ANSWERED, COMMANDS, Fields
 from odradek.zookeeper.server.four_letter import NOT_SERVING
-from odradek.zookeeper.server.http import HttpRequest, HttpResponse, refusal
 from odradek.zookeeper.server.overview import Overview
 from odradek.zookeeper.state import acl
 from odradek.zookeeper.state.paths import ROOT

@@ -6,11 +6,11 @@ The server serves its clients without them: a port that is taken is warned about
 from __future__ import annotations
 
 from odradek.runtime.disk import Disk
+from odradek.runtime.http import Handler, HttpRequest, HttpResponse, HttpServer, refusal
 from odradek.runtime.logs import NodeLog
 from odradek.zookeeper.server.admin import Admin
 from odradek.zookeeper.server.clients import Clients
 from odradek.zookeeper.server.four_letter import FourLetterWords
-from odradek.zookeeper.server.http import Handler, HttpRequest, HttpResponse, HttpServer, refusal
 from odradek.zookeeper.server.monitor import ServerMetrics
 from odradek.zookeeper.server.overview import Overview
 from odradek.zookeeper.server.snapshots import Snapshots

@@ -1,7 +1,8 @@
 """Writes on their way through a server that is alone: prepared, logged, committed, answered.
 
-The log is synced off the loop. While one batch is being synced the next one gathers, so the
-slower the disk, the more writes share a sync. Nothing is applied or answered before it is safe.
+The log is synced off the loop, unless the disk is so quick that going there takes longer. While one
+batch is being synced the next one gathers, so the slower the disk, the more writes share a sync.
+Nothing is applied or answered before it is safe.
 If the disk is full the batch waits and is tried again: reads go on, writes are not answered.
 """
 
@@ -10,11 +11,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol
 
-from odradek.runtime.clock import wall_clock
+from odradek.runtime.clock import stopwatch, wall_clock
 from odradek.runtime.disk import DiskFull
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 from odradek.zookeeper.server.distribution import Distribution
+from odradek.zookeeper.server.pace import Pace
 from odradek.zookeeper.state.asker import Asker
 from odradek.zookeeper.state.processor import Happening, Processor, Proposal
 from odradek.zookeeper.state.reads import Answer
@@ -67,10 +69,12 @@ class Pipeline:
         self.batch_sizes = Distribution()
         self._loop = asyncio.get_running_loop()  # In 3.11, asking for it is a system call.
         self._wall_ms = wall_clock()
+        self._stopwatch = stopwatch()
         self._log = log
         self._audience = audience
         self._tasks = tasks
         self._note = note
+        self._pace = Pace()
         self._batch = Batch()
         self._due_count = -1
         self._is_due = asyncio.Event()
@@ -112,24 +116,32 @@ class Pipeline:
             await idle
 
     def _sync(self) -> None:
-        if not self._syncing:
+        if self._gathering and not self._syncing:
             self._syncing, self._gathering = self._gathering, []
             batch, self._batch = self._batch, Batch()
             self._write(batch)
 
     def _write(self, batch: Batch) -> None:
-        self._loop.run_in_executor(None, self._write_in_thread, batch, self._loop.time())
+        if self._pace.is_quick and self._log.only_appends(batch):
+            self._written(batch, *self._write_now(batch))
+        else:
+            self._loop.run_in_executor(None, self._write_in_thread, batch)
 
-    def _write_in_thread(self, batch: Batch, started_s: float) -> None:
+    def _write_in_thread(self, batch: Batch) -> None:
         """Write, then go back to the loop at once: a future would take one more turn of it."""
-        failure: Exception | None = None
+        took_s, failure = self._write_now(batch)
+        self._loop.call_soon_threadsafe(self._written, batch, took_s, failure)
+
+    def _write_now(self, batch: Batch) -> tuple[float, Exception | None]:
+        started_s, failure = self._stopwatch(), None
         try:
             self._log.write(batch)
-        except Exception as error:  # Whatever it is, it ends the server, over there.
+        except Exception as error:  # Whatever it is, it ends the server.
             failure = error
-        self._loop.call_soon_threadsafe(self._written, batch, started_s, failure)
+        return self._stopwatch() - started_s, failure
 
-    def _written(self, batch: Batch, started_s: float, failure: Exception | None) -> None:
+    def _written(self, batch: Batch, took_s: float, failure: Exception | None) -> None:
+        self._pace.observe(took_s)
         if isinstance(failure, DiskFull):
             self._note.error("no room for the transaction log, so writes wait: %s", failure)
             self._loop.call_later(RETRY_S, self._write, batch)
@@ -139,11 +151,14 @@ class Pipeline:
             self._tasks.fail("transaction log", failure)
             return
         safe, self._syncing = self._syncing, []
-        self.sync_ms.observe(int((self._loop.time() - started_s) * 1000))
+        self.sync_ms.observe(int(took_s * 1000))
         self.batch_sizes.observe(len(safe))
-        if self._gathering:
+        if self._pace.is_quick:
+            self._commit(safe)  # What follows may be safe as soon as we turn to it.
             self._sync()
-        self._commit(safe)
+        else:
+            self._sync()
+            self._commit(safe)
 
     def _commit(self, safe: list[tuple[Proposal, Origin | None]]) -> None:
         self.outstanding -= len(safe)

@@ -71,6 +71,12 @@ class TxnLog:
         self._unfinished = None
         self._last_zxid = max(self._last_zxid, batch.last_zxid)
 
+    def only_appends(self, batch: Batch) -> bool:
+        """Whether this is a mere write to zeros: no file to begin or to end, none to grow."""
+        size = sum(len(frame) for run in batch.runs for frame in run.frames)
+        is_plain = len(batch.runs) == 1 and not batch.runs[0].starts_file and not batch.ends_file
+        return is_plain and self._file is not None and self._position + size < self._size
+
     def close(self) -> None:
         if self._file is not None:
             file, self._file = self._file, None

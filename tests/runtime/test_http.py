@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from odradek.zookeeper.server.http import (
+from odradek.runtime.http import (
     HEAD_BYTES_MAX,
     HttpRequest,
     HttpResponse,
