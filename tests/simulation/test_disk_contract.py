@@ -96,6 +96,7 @@ def test_what_is_not_there_is_not_found(disk: Disk, root: str) -> None:
         lambda: disk.rename(f"{root}/none", f"{root}/other"),
         lambda: disk.sync_directory(f"{root}/none"),
         lambda: disk.modified_ms(f"{root}/none"),
+        lambda: disk.set_modified_ms(f"{root}/none", 0),
         lambda: disk.lock_directory(f"{root}/none"),
     ):
         with pytest.raises(FileNotFoundError):
@@ -174,6 +175,8 @@ def test_a_directory_has_one_owner(disk: Disk, root: str) -> None:
 
 
 def test_room_and_time_are_known(disk: Disk, root: str) -> None:
-    assert disk.free_bytes(root) > 0
+    assert 0 < disk.free_bytes(root) <= disk.total_bytes(root)
     disk.open(f"{root}/file", create=True).close()
     assert disk.modified_ms(f"{root}/file") > 1_600_000_000_000
+    disk.set_modified_ms(f"{root}/file", 1_234_567_890_123)
+    assert disk.modified_ms(f"{root}/file") == 1_234_567_890_123

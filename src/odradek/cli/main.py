@@ -11,10 +11,12 @@ import sys
 from importlib import import_module
 
 COMMANDS = {
+    "broker": "odradek.cli.broker",
     "zookeeper": "odradek.cli.zookeeper",
 }
 USAGE = """usage: odradek COMMAND …
 
+  broker FILE       run a Kafka broker from its server.properties, in the foreground
   zookeeper FILE    run a ZooKeeper server from its zoo.cfg, in the foreground
 """
 

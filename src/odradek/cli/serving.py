@@ -25,7 +25,8 @@ SWITCH_S = 0.0005
 class Server(Protocol):
     """What can be started and stopped."""
 
-    tasks: Tasks
+    @property
+    def tasks(self) -> Tasks: ...
 
     async def start(self) -> None: ...
 

@@ -141,5 +141,13 @@ class Disk(ABC):
     def free_bytes(self, path: str) -> int: ...
 
     @abstractmethod
+    def total_bytes(self, path: str) -> int:
+        """The size of the whole device that holds this path."""
+
+    @abstractmethod
     def modified_ms(self, path: str) -> int:
         """The wall-clock time of the last change of this file."""
+
+    @abstractmethod
+    def set_modified_ms(self, path: str, modified_ms: int) -> None:
+        """Say when this file changed last: what was copied is as old as it was."""

@@ -60,7 +60,7 @@ class Family(Generic[AnInstrument]):
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Gauges that are worked out when somebody asks, and cost nothing before."""
+    """Values that are worked out when somebody asks, and cost nothing before."""
 
     compute: Callable[[], Mapping[Labels, float]]
 
@@ -124,6 +124,12 @@ class Metrics:
     ) -> None:
         """`compute` gives all values, by the values of their labels."""
         self._declare(name, about, Gauge.kind, labels, Computed(compute))
+
+    def computed_counters(
+        self, name: str, about: str, *labels: str, compute: Callable[[], Mapping[Labels, float]]
+    ) -> None:
+        """As `computed_gauges`, of figures that only grow."""
+        self._declare(name, about, Counter.kind, labels, Computed(compute))
 
     def summary(self, name: str, about: str) -> Summary:
         return self.summaries(name, about).of()

@@ -75,9 +75,18 @@ class OsDisk(Disk):
             room = os.statvfs(path)
         return room.f_bavail * room.f_frsize
 
+    def total_bytes(self, path: str) -> int:
+        with disk_errors(path):
+            room = os.statvfs(path)
+        return room.f_blocks * room.f_frsize
+
     def modified_ms(self, path: str) -> int:
         with disk_errors(path):
             return os.stat(path).st_mtime_ns // 1_000_000
+
+    def set_modified_ms(self, path: str, modified_ms: int) -> None:
+        with disk_errors(path):
+            os.utime(path, ns=(modified_ms * 1_000_000, modified_ms * 1_000_000))
 
     def _mode(self, path: str) -> int | None:
         """None if nothing is there. A disk that cannot say is an error, not a no."""

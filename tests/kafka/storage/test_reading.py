@@ -90,7 +90,7 @@ def test_what_memory_does_not_hold_is_read_later() -> None:
 def test_a_later_reading_sees_the_log_as_it_was(log: Log) -> None:
     put(log, b"a")
     view = log.view(0)
-    later = Later(log.files.disk, view.end)
+    later = Later(log, view.end, 0)
     put(log, b"b")
     assert later.run()[0] == 1
 

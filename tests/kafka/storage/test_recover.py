@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from odradek.kafka.storage.names import INDEXES
@@ -223,3 +225,28 @@ def test_without_any_snapshot_a_clean_log_knows_no_producer() -> None:
     log = open_log(disk).log
     assert log.producers.known == {}
     assert disk.calls - calls < 60
+
+
+def test_what_ended_below_the_high_watermark_is_stable_after_a_crash() -> None:
+    disk = new_disk()
+    log = new_log(disk)
+    put_batch(log, batch_of([b"in"], producer_id=9, is_transactional=True))
+    end_transaction(log, 9, MarkerType.COMMIT)
+    log.flush(NOW_MS)
+    known = Checkpointed(is_clean=False, recovery_point=0, high_watermark=2)
+    assert open_log(MortalDisk(disk.storage), SMALL, known).log.last_stable_offset == 2
+
+
+def test_a_forgotten_segment_of_a_finished_compaction_is_replaced_even_by_nothing() -> None:
+    disk = new_disk()
+    log = new_log(disk)
+    put(log, b"old")
+    log.roll(NOW_MS)
+    put(log, b"next")
+    log.close(NOW_MS)
+    put_file(disk, f"{DIRECTORY}/00000000000000000000.txnindex", b"of the old one")
+    for kind in ("log", "index", "timeindex"):
+        put_file(disk, f"{DIRECTORY}/00000000000000000000.{kind}.swap", b"")
+    settings = replace(SMALL, is_compacted=True)
+    assert values_of(open_log(disk, settings).log) == {1: b"next"}
+    assert "00000000000000000000.txnindex" not in names(disk)

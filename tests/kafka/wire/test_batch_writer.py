@@ -77,4 +77,5 @@ def test_an_empty_batch_keeps_the_place_and_the_producer() -> None:
     empty = view(write_empty_batch(batch))
     assert len(empty.data) == 61
     assert Envelope.of(empty) == replace(Envelope.of(batch), codec=Codec.NONE)
+    assert (empty.base_timestamp, empty.max_timestamp) == (-1, batch.max_timestamp)
     assert list(read_records(empty)) == []

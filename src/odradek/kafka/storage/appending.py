@@ -13,11 +13,12 @@ from odradek.kafka.storage.entries import Entry, cut
 from odradek.kafka.storage.errors import UnexpectedOffset
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TRANSACTION_INDEX
-from odradek.kafka.storage.producers import KeptBatch
+from odradek.kafka.storage.producers import KeptBatch, Verification
 from odradek.kafka.storage.refusal import Refusal
 from odradek.kafka.storage.replay import apply_to
 from odradek.kafka.storage.validate import Accepted, Origin, validate
 from odradek.kafka.wire.batch import Batch
+from odradek.kafka.wire.batch_errors import CorruptBatch
 from odradek.kafka.wire.control import read_marker
 from odradek.runtime.disk import Buffer, DiskBroken, DiskFull
 
@@ -34,15 +35,40 @@ class Appended(NamedTuple):
     is_duplicate: bool = False
 
 
+def verification_of(log: Log, records: Buffer, now_ms: int) -> Verification | None:
+    """What must be asked of the transaction's coordinator before this is appended; None: nothing.
+
+    The bytes are not checked yet: what is no batch has nothing to ask, and `append` says why.
+    """
+    if not log.settings.is_transaction_verified:
+        return None
+    try:
+        batch = Batch(memoryview(records))
+    except CorruptBatch:
+        return None
+    if batch.is_control or not batch.is_transactional or batch.producer_id < 0:
+        return None
+    named = batch.producer_id, batch.producer_epoch, batch.base_sequence
+    return log.producers.verification(*named, now_ms)
+
+
 def append(
-    log: Log, records: Buffer, leader_epoch: int, now_ms: int, origin: Origin = Origin.CLIENT
+    log: Log,
+    records: Buffer,
+    leader_epoch: int,
+    now_ms: int,
+    origin: Origin = Origin.CLIENT,
+    verification: Verification | None = None,
 ) -> Appended | Refusal:
-    """Append as leader: one batch, or a message set of an old format. The buffer is not changed."""
+    """Append as leader: one batch, or a message set of an old format. The buffer is not changed.
+
+    What begins a transaction needs a verification to which the coordinator has said yes.
+    """
     accepted = validate(memoryview(records), log.settings, now_ms, origin)
     if isinstance(accepted, Refusal):
         return accepted
     if accepted.batch.producer_id >= 0:
-        known = _decide(log, accepted.batch, origin)
+        known = _decide(log, accepted.batch, origin, verification)
         if isinstance(known, Refusal):
             return known
         if known is not None:
@@ -78,11 +104,16 @@ def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
     return log.end_offset
 
 
-def _decide(log: Log, batch: Batch, origin: Origin) -> KeptBatch | Refusal | None:
+def _decide(
+    log: Log, batch: Batch, origin: Origin, verification: Verification | None
+) -> KeptBatch | Refusal | None:
     if batch.is_control:
         marker = read_marker(batch)
         return log.producers.check_marker(batch, marker) if marker else None
-    return log.producers.check(batch, is_numbered=origin is Origin.CLIENT)
+    is_asked = log.settings.is_transaction_verified
+    is_verified = not is_asked or log.producers.is_verified(batch, verification)
+    is_numbered = origin is Origin.CLIENT
+    return log.producers.check(batch, is_numbered=is_numbered, is_verified=is_verified)
 
 
 def _answer_again(log: Log, known: KeptBatch) -> Appended:
@@ -108,6 +139,7 @@ def _apply(log: Log, batch: Batch) -> None:
     if aborted is None:
         return
     path = log.segments[-1].file(TRANSACTION_INDEX)
+    log.segments[-1].note_aborted()
     try:
         append_aborted(log.files, path, aborted)
     except DiskFull as error:

@@ -55,9 +55,15 @@ class LogDirectories:
     def directory_of(self, log: Log) -> LogDirectory:
         return next(each for each in self.online if each.logs.get(log.where) is log)
 
-    def create(self, where: TopicPartition, topic_id: str | None) -> Log:
-        """Begin a partition in the directory that has the fewest."""
-        directory = min(self.online, key=lambda each: len(each.logs) + len(each.futures))
+    def emptiest(self) -> LogDirectory:
+        """The directory that has the fewest partitions."""
+        return min(self.online, key=lambda each: len(each.logs) + len(each.futures))
+
+    def create(
+        self, where: TopicPartition, topic_id: str | None, directory: LogDirectory | None = None
+    ) -> Log:
+        """Begin a partition, where there are fewest unless a directory is named."""
+        directory = directory or self.emptiest()
         return directory.create(where, self._settings_of(where.topic), topic_id, self._chance)
 
     def fail(self, directory: LogDirectory, error: Exception) -> list[TopicPartition]:

@@ -6,7 +6,7 @@ What the checkpoints say is written for all logs at once, and read at the start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from odradek.kafka.storage import checkpoints
@@ -22,6 +22,7 @@ from odradek.kafka.storage.names import (
 )
 from odradek.kafka.storage.recover import Checkpointed, recover
 from odradek.kafka.storage.settings import LogSettings
+from odradek.kafka.storage.swap import Seal
 from odradek.kafka.storage.truncation import restart_at, truncate_to
 from odradek.runtime.disk import DirectoryLock
 
@@ -42,6 +43,7 @@ class LogDirectory:
     logs: dict[TopicPartition, Log] = field(default_factory=dict)
     futures: dict[TopicPartition, Log] = field(default_factory=dict)
     doomed: list[str] = field(default_factory=list)  # Directories to be removed after a while.
+    cleaned: dict[TopicPartition, int] = field(default_factory=dict)  # Up to where each is clean.
 
     @classmethod
     def open(cls, files: OpenFiles, path: str) -> LogDirectory:
@@ -60,6 +62,8 @@ class LogDirectory:
     def load(self, settings_of: SettingsOf, chance: Chance) -> Iterator[list[str]]:
         """Open the logs one by one; each gives notes of what had to be done."""
         known = self._checkpointed()
+        path = f"{self.path}/{checkpoints.CLEANED_OFFSETS}"
+        self.cleaned = checkpoints.read_offsets(self.files.disk, path)
         for name in self.files.disk.list_directory(self.path):
             directory = f"{self.path}/{name}"
             found = read_directory_name(name)
@@ -117,6 +121,8 @@ class LogDirectory:
     def retire(self, where: TopicPartition, purpose: Purpose, unique: str) -> str:
         """Take a partition out, under a name for deletion or for strays; return its new path."""
         log = self.logs.pop(where)
+        self.cleaned.pop(where, None)
+        log.cuts_count += 1  # What is under way for it elsewhere must not touch its successor.
         log.close_files()
         path = f"{self.path}/{directory_name(where, purpose, unique)}"
         self.files.disk.rename(log.directory, path)
@@ -128,11 +134,13 @@ class LogDirectory:
         self._lower_recovery_points(cuts)
         for where, offset in cuts.items():
             truncate_to(self.logs[where], offset)
+        self._lower_cleaned(cuts)
 
     def restart(self, where: TopicPartition, offset: int) -> None:
         """Empty a log, and let it begin at an offset."""
         self._lower_recovery_points({where: min(offset, self.logs[where].start_offset)})
         restart_at(self.logs[where], offset)
+        self._lower_cleaned([where])
 
     def checkpoint(self, name: str) -> Checkpoint:
         """What a checkpoint should say now; `run` it in another thread."""
@@ -141,11 +149,23 @@ class LogDirectory:
             offsets = {where: log.recovery_point for where, log in logs}
         elif name == checkpoints.HIGH_WATERMARKS:
             offsets = {where: log.high_watermark for where, log in logs}
+        elif name == checkpoints.CLEANED_OFFSETS:
+            offsets = {
+                where: offset for where, offset in self.cleaned.items() if where in self.logs
+            }
         else:
             # The names of files tell those of logs that do not begin inside a segment.
             starts = ((where, log.start_offset, log.segments[0].base_offset) for where, log in logs)
             offsets = {where: start for where, start, base in starts if start > base}
         return Checkpoint(self.files.disk, f"{self.path}/{name}", offsets)
+
+    def note_cleaned(self, where: TopicPartition, seal: Seal) -> Checkpoint | None:
+        """A log is clean up to an offset, as was made safe; `run` the checkpoint elsewhere."""
+        log = self.logs.get(where)
+        if log is None or log.cuts_count != seal.cuts_count:
+            return None
+        self.cleaned[where] = seal.end_offset
+        return self.checkpoint(checkpoints.CLEANED_OFFSETS)
 
     def close(self, now_ms: int) -> None:
         """Stop cleanly: whole logs, checkpoints, and the file that says so."""
@@ -160,6 +180,7 @@ class LogDirectory:
         """Go offline; return the partitions that go with it."""
         lost = list(self.logs)
         for log in (*self.logs.values(), *self.futures.values()):
+            log.cuts_count += 1
             log.close_files()
         self.logs.clear()
         self.futures.clear()
@@ -175,6 +196,14 @@ class LogDirectory:
             self.logs[where].recovery_point = cuts[where]
         if lowered:
             self.checkpoint(checkpoints.RECOVERY_POINTS).run()
+
+    def _lower_cleaned(self, cut: Iterable[TopicPartition]) -> None:
+        """What a log will hold in the place of what it has lost is dirty, and must be called so."""
+        bases = {where: self.logs[where].segments[-1].base_offset for where in cut}
+        lowered = {w: base for w, base in bases.items() if self.cleaned.get(w, base) > base}
+        self.cleaned |= lowered
+        if lowered:
+            self.checkpoint(checkpoints.CLEANED_OFFSETS).run()
 
     def _checkpointed(self) -> Callable[[TopicPartition], Checkpointed]:
         points, starts, watermarks = (

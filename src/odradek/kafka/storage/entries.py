@@ -31,13 +31,15 @@ class Entry(NamedTuple):
             read_message(self.data)
 
 
-def read_entries(source: Source, path: str, position: int, end: int) -> Iterator[Entry]:
+def read_entries(
+    source: Source, path: str, position: int, end: int, piece_bytes: int = PIECE_BYTES
+) -> Iterator[Entry]:
     """All whole entries from `position` on; it ends at the first thing that is none."""
     piece, start = memoryview(b""), position
     while position < end:
         head = read_head(piece, position - start, position)
         if head is None or head.end > start + len(piece):
-            wanted = max(PIECE_BYTES, head.size if head else 0)
+            wanted = max(piece_bytes, head.size if head else 0)
             piece = memoryview(source.read(path, position, min(wanted, end - position)))
             start = position
             head = read_head(piece, 0, position)

@@ -7,6 +7,7 @@ the snapshot at its end, are synced with it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from os.path import dirname
 
@@ -31,7 +32,7 @@ class Flush:
         for path in self.paths:
             self._sync(path)
         if self.has_new_names:
-            self.disk.sync_directory(self.directory)
+            self._sync_names()
             self.disk.sync_directory(dirname(self.directory))
 
     def _sync(self, path: str) -> None:
@@ -40,3 +41,8 @@ class Flush:
                 file.sync()
         except FileNotFoundError:
             pass  # Not every segment has every file, and retention may have been here.
+
+    def _sync_names(self) -> None:
+        # It may be gone: a partition that was deleted meanwhile is no failure of its disk.
+        with suppress(FileNotFoundError):
+            self.disk.sync_directory(self.directory)

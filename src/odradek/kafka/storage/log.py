@@ -51,6 +51,7 @@ class Log:
         "segments",
         "settings",
         "start_offset",
+        "swaps_count",
         "where",
     )
 
@@ -86,6 +87,7 @@ class Log:
         self.names_count = 0  # How many files were made or renamed...
         self._names_synced = -1  # ...when names were last synced: those of before may not be.
         self.cuts_count = 0  # How often the end went back.
+        self.swaps_count = 0  # How often cleaned segments took the place of others.
 
     @property
     def epochs(self) -> LeaderEpochs:
@@ -116,6 +118,12 @@ class Log:
         """Forget silent producers; of a log that sleeps none is in memory."""
         if self._producers is not None:
             self._producers.expire(now_ms, self.settings.producer_expiration_ms)
+
+    def restore_high_watermark(self, offset: int) -> None:
+        """Take over a checkpointed one, as far as the log reaches; what ended below is stable."""
+        self.high_watermark = min(max(offset, self.start_offset), self.end_offset)
+        if self._producers is not None:
+            self._producers.apply_high_watermark(self.high_watermark)
 
     def raise_high_watermark(self, offset: int) -> bool:
         """Whether it has moved: never back, and never past the end."""

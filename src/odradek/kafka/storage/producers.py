@@ -5,6 +5,10 @@ last five was taken before, and is answered as it was then; any other is out of 
 epoch starts at zero and shuts out lower ones. Of a producer that is not known, any number is
 taken: it may have been forgotten.
 
+The first batch of a transaction is taken only if the coordinator says that the partition is in
+it: otherwise a late batch would open a transaction that nobody ends (KIP-890). `verification`
+begins that question, and whatever writes to the transaction meanwhile makes its answer void.
+
 `check` decides and may refuse; `apply_*` makes it so, on followers and in recovery too, where
 what is in the log is not questioned.
 """
@@ -72,6 +76,23 @@ class Producer:
         return None
 
 
+@dataclass(slots=True, eq=False)
+class Verification:
+    """The question whether a transaction is open; who has the object may append when it is."""
+
+    started_ms: int
+    epoch: int
+    # A later batch must wait for an earlier one whose question is asked again.
+    lowest_sequence: int
+
+    def join(self, epoch: int, sequence: int) -> None:
+        """Another batch asks the same."""
+        if epoch > self.epoch:
+            self.epoch, self.lowest_sequence = epoch, sequence
+        elif epoch == self.epoch:
+            self.lowest_sequence = min(self.lowest_sequence, sequence)
+
+
 class EndedTransaction(NamedTuple):
     """A transaction between its first record and its marker."""
 
@@ -84,7 +105,7 @@ class EndedTransaction(NamedTuple):
 class Producers:
     """All producers of a partition, up to `end_offset`."""
 
-    __slots__ = ("_ended", "_open", "end_offset", "known")
+    __slots__ = ("_ended", "_open", "_verifications", "end_offset", "known")
 
     def __init__(self, end_offset: int = 0) -> None:
         self.known: dict[int, Producer] = {}
@@ -93,6 +114,7 @@ class Producers:
         # is the oldest.
         self._open: dict[int, int] = {}
         self._ended: list[EndedTransaction] = []  # Above the high watermark.
+        self._verifications: dict[int, Verification] = {}  # By producer id.
 
     def add(self, producer: Producer) -> None:
         """Take over a producer from a snapshot."""
@@ -110,24 +132,64 @@ class Producers:
             return ended if first is None else min(first, ended)
         return first
 
-    def check(self, batch: Batch, *, is_numbered: bool = True) -> KeptBatch | Refusal | None:
+    def verification(
+        self, producer_id: int, epoch: int, sequence: int, now_ms: int
+    ) -> Verification | None:
+        """Begin to ask for a producer's transaction, or join who asks; None if it is open here.
+
+        What a coordinator writes in a producer's name has the sequence -1.
+        """
+        producer = self.known.get(producer_id)
+        if producer is not None and producer.first_offset != NONE:
+            return None
+        found = self._verifications.get(producer_id)
+        if found is None:
+            found = self._verifications[producer_id] = Verification(now_ms, epoch, sequence)
+        found.join(epoch, sequence)
+        return found
+
+    def is_verified(self, batch: Batch, verification: Verification | None) -> bool:
+        """Whether a batch begins no transaction, or one that the coordinator knows of."""
+        producer = self.known.get(batch.producer_id)
+        if not batch.is_transactional or (producer and producer.first_offset != NONE):
+            return True
+        asked = self._verifications.get(batch.producer_id)
+        return asked is not None and asked is verification
+
+    def check(
+        self, batch: Batch, *, is_numbered: bool = True, is_verified: bool = True
+    ) -> KeptBatch | Refusal | None:
         """Say whether a batch may follow: None if so, or what it is a copy of.
 
         What a coordinator writes in a producer's name is not numbered.
         """
         producer = self.known.get(batch.producer_id)
-        if producer is None:
-            return None
-        if is_numbered and (kept := producer.duplicate_of(batch)):
+        if producer and is_numbered and (kept := producer.duplicate_of(batch)):
             return kept
-        if batch.producer_epoch < producer.epoch:
+        if not is_verified:
+            reason = "Record was not part of an ongoing transaction"
+            return Refusal(ErrorCode.INVALID_TXN_STATE, reason)
+        if producer and batch.producer_epoch < producer.epoch:
             return stale_epoch(batch, producer)
-        if is_numbered and not follows(producer, batch):
+        if is_numbered and (refusal := self._check_turn(batch)):
+            return refusal
+        if producer and is_numbered and not follows(producer, batch):
             return out_of_order(batch, producer)
-        if producer.first_offset != NONE and not batch.is_transactional:
+        if producer and producer.first_offset != NONE and not batch.is_transactional:
             reason = f"Expected transactional write from producer {batch.producer_id}"
             return Refusal(ErrorCode.INVALID_TXN_STATE, reason)
         return None
+
+    def _check_turn(self, batch: Batch) -> Refusal | None:
+        asked = self._verifications.get(batch.producer_id)
+        if asked is None or batch.base_sequence <= asked.lowest_sequence:
+            return None
+        return Refusal(
+            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+            f"Out of order sequence number for producer {batch.producer_id}: "
+            f"{batch.base_sequence} (incoming seq. number), "
+            f"{asked.lowest_sequence} (earliest seen sequence)",
+        )
 
     def check_marker(self, batch: Batch, marker: Marker) -> Refusal | None:
         """Say whether a coordinator may end a transaction."""
@@ -153,13 +215,16 @@ class Producers:
         if len(producer.batches) > BATCHES_KEPT:
             del producer.batches[0]
         producer.timestamp = batch.max_timestamp
-        if batch.is_transactional and producer.first_offset == NONE:
-            producer.first_offset = batch.base_offset
-            self._open[batch.base_offset] = batch.producer_id
+        if batch.is_transactional:
+            self._verifications.pop(batch.producer_id, None)
+            if producer.first_offset == NONE:
+                producer.first_offset = batch.base_offset
+                self._open[batch.base_offset] = batch.producer_id
 
     def apply_marker(self, batch: Batch, marker: Marker) -> AbortedTransaction | None:
         """Take account of a marker that is in the log; return what it aborts."""
         producer = self._enter(batch)
+        self._verifications.pop(batch.producer_id, None)
         producer.coordinator_epoch = marker.coordinator_epoch
         producer.timestamp = batch.max_timestamp
         first_offset, producer.first_offset = producer.first_offset, NONE
@@ -187,6 +252,9 @@ class Producers:
             is_old = now_ms - producer.timestamp >= expiration_ms
             if is_old and producer.first_offset == NONE:
                 del self.known[producer.producer_id]
+        for producer_id, asked in list(self._verifications.items()):
+            if now_ms - asked.started_ms >= expiration_ms:
+                del self._verifications[producer_id]
 
     def _enter(self, batch: Batch) -> Producer:
         producer = self.known.get(batch.producer_id)

@@ -12,13 +12,12 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from odradek.kafka.storage import lookup
-from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.lookup import Fetched, TimedOffset, Wanted
 from odradek.kafka.storage.refusal import Refusal
 from odradek.kafka.storage.source import ColdSource, NotCached, Source, WarmSource
 from odradek.kafka.wire.errors import ErrorCode
-from odradek.runtime.disk import Disk
+from odradek.runtime.errors import ProtocolError
 
 Result = TypeVar("Result")
 
@@ -27,21 +26,40 @@ Result = TypeVar("Result")
 class Later(Generic[Result]):
     """A reading for which one must wait: `run` it in another thread."""
 
-    disk: Disk
+    log: Log
     work: Callable[[Source], Result]
+    changes_count: int
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether other files have taken the place of those that were read: ask the log again.
+
+        To be asked by the log's own thread too, once it is done: it may have just been in time.
+        """
+        return self.changes_count != _changes_count(self.log)
 
     def run(self) -> Result:
         """FileNotFoundError means that the segment is gone by now: ask the log again."""
-        with ColdSource(self.disk) as source:
-            return self.work(source)
+        try:
+            with ColdSource(self.log.files.disk) as source:
+                return self.work(source)
+        except ProtocolError as error:
+            if self.is_outdated:
+                raise FileNotFoundError(f"{self.log.directory} was changed meanwhile") from error
+            raise
 
 
-def now_or_later(files: OpenFiles, work: Callable[[Source], Result]) -> Result | Later[Result]:
+def now_or_later(log: Log, work: Callable[[Source], Result]) -> Result | Later[Result]:
     """The result, if memory has all that it takes."""
     try:
-        return work(WarmSource(files))
+        return work(WarmSource(log.files))
     except NotCached:
-        return Later(files.disk, work)
+        return Later(log, work, _changes_count(log))
+
+
+def _changes_count(log: Log) -> int:
+    """How often a position in a file came to mean something else."""
+    return log.cuts_count + log.swaps_count
 
 
 def read(
@@ -65,6 +83,7 @@ def read(
         return Fetched(b"", offset)
     number = log.number_of(offset)
     wanted = Wanted(offset, bytes_max, upper_offset, is_first_whole)
+    is_committed = is_committed and _has_aborted(log, number)
     position = None if is_committed else log.segments[number].remembered(offset)
     work: Callable[[Source], Fetched]
     if position is not None:
@@ -72,21 +91,30 @@ def read(
     else:
         fetch = lookup.fetch_committed if is_committed else lookup.fetch
         work = partial(fetch, views=log.views(number), wanted=wanted)
-    fetched = now_or_later(log.files, work)
+    fetched = now_or_later(log, work)
     if isinstance(fetched, Fetched) and fetched.segment is not None:
         fetched.segment.remember(fetched.next_offset, fetched.next_position)
     return fetched
+
+
+def _has_aborted(log: Log, number: int) -> bool:
+    """Whether a transaction with records in this segment may be among the aborted ones.
+
+    It is listed where its marker is: here, or in a later segment.
+    """
+    disk = log.files.disk
+    return any(segment.has_aborted(disk) for segment in log.segments[number:])
 
 
 def offset_since(log: Log, timestamp: int) -> TimedOffset | Later[TimedOffset | None] | None:
     """The first record that is not older than a time."""
     views, start_offset = log.views(log.number_of(log.start_offset)), log.start_offset
     return now_or_later(
-        log.files, lambda source: lookup.first_since(source, views, timestamp, start_offset)
+        log, lambda source: lookup.first_since(source, views, timestamp, start_offset)
     )
 
 
 def youngest(log: Log) -> TimedOffset | Later[TimedOffset | None] | None:
     """The first record with the largest timestamp."""
     views, active = log.views(log.number_of(log.start_offset)), log.active_timestamp
-    return now_or_later(log.files, lambda source: lookup.youngest(source, views, active))
+    return now_or_later(log, lambda source: lookup.youngest(source, views, active))

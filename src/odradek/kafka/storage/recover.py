@@ -85,7 +85,7 @@ def recover(
         notes.append(f"{directory} ends at {log.end_offset}, before its start: dropped it all")
         restart_at(log, known.start_offset)
     log.recovery_point = min(log.recovery_point, log.end_offset)
-    log.high_watermark = min(max(known.high_watermark, log.start_offset), log.end_offset)
+    log.restore_high_watermark(known.high_watermark)
     return Recovered(log, notes)
 
 

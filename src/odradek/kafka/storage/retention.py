@@ -98,17 +98,20 @@ def _is_too_old(log: Log, now_ms: int) -> Callable[[SegmentView], bool]:
     def is_due(view: SegmentView) -> bool:
         is_active = view.segment is log.segments[-1]
         known = log.active_timestamp if is_active else None
-        timestamp = _youngest_time(log, view) if known is None else known
-        if timestamp < 0:
-            timestamp = log.files.disk.modified_ms(view.path)
-        return now_ms - timestamp > log.settings.retention_ms
+        return now_ms - youngest_time(log, view, known) > log.settings.retention_ms
 
     return is_due
 
 
-def _youngest_time(log: Log, view: SegmentView) -> int:
-    """Looked up once: retention comes again and again to logs that nobody writes to."""
+def youngest_time(log: Log, view: SegmentView, known: int | None = None) -> int:
+    """The largest timestamp, or the file's own time where records have none.
+
+    Looked up once: retention comes again and again to logs that nobody writes to.
+    """
     segment = view.segment
-    if segment.max_timestamp is None:
+    if known is None and segment.max_timestamp is None:
         segment.max_timestamp = largest_timestamp(WaitingSource(log.files), view)
-    return segment.max_timestamp
+    timestamp = segment.max_timestamp if known is None else known
+    if timestamp is None or timestamp < 0:
+        return log.files.disk.modified_ms(view.path)
+    return timestamp

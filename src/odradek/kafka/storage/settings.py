@@ -23,6 +23,11 @@ class LogSettings:
     retention_bytes: int = -1  # -1: without a limit.
     is_deleted: bool = True  # cleanup.policy contains delete...
     is_compacted: bool = False  # ...and compact.
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = FOREVER
+    delete_retention_ms: int = DAY_MS  # How long a tombstone can be seen once it was cleaned.
+    is_preallocated: bool = False  # New segments have their full size from the start.
     file_delete_delay_ms: int = 60_000
     flush_messages: int = FOREVER
     flush_ms: int = FOREVER
@@ -33,6 +38,13 @@ class LogSettings:
     timestamp_before_max_ms: int = FOREVER
     timestamp_after_max_ms: int = FOREVER
     producer_expiration_ms: int = DAY_MS
+    # transaction.partition.verification.enable. Off here, for it takes a coordinator to ask.
+    is_transaction_verified: bool = False
+
+    @property
+    def roll_ms(self) -> int:
+        """When a segment is old: what must be compacted in time must not stay active."""
+        return min(self.segment_ms, self.max_compaction_lag_ms if self.is_compacted else FOREVER)
 
     @property
     def has_timestamp_limits(self) -> bool:

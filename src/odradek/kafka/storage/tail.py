@@ -25,9 +25,11 @@ class Tail:
     """The active segment of a log."""
 
     __slots__ = (
+        "_bytes_max",
         "_bytes_since_entry",
         "_files",
         "_first_timestamp",
+        "_is_preallocated",
         "_jitter_ms",
         "_max_timestamp_offset",
         "created_ms",
@@ -61,10 +63,16 @@ class Tail:
         self._bytes_since_entry = 0
         self._jitter_ms = jitter_ms
         self._files = files
+        self._bytes_max = settings.segment_bytes if settings.is_preallocated else 0
+        self._is_preallocated = False
 
     def start(self) -> None:
-        """Have empty files."""
-        self._files.get(self.segment.path, create=True).truncate(0)
+        """Have empty files; that of the batches may have all the room that it will ever need."""
+        file = self._files.get(self.segment.path, create=True)
+        file.truncate(0)
+        if self._bytes_max:
+            file.preallocate(self._bytes_max)
+            self._is_preallocated = True
         self.offsets.start()
         self.times.start()
 
@@ -100,7 +108,7 @@ class Tail:
             return True
         first = self._first_timestamp
         waited_ms = max_timestamp - first if first >= 0 else now_ms - self.created_ms
-        return waited_ms <= settings.segment_ms - self._jitter_ms
+        return waited_ms <= settings.roll_ms - self._jitter_ms
 
     def append(
         self,
@@ -111,10 +119,8 @@ class Tail:
         interval_bytes: int,
     ) -> int:
         """Write a set of batches; return how many bytes it has."""
-        position = self._files.get(self.segment.path).append(*buffers)
-        if position != self.size:
-            raise CorruptLog(self.segment.path, f"ends at {position}, not at {self.size}")
-        size = sum(map(len, buffers))
+        position, size = self.size, sum(map(len, buffers))
+        self._write(buffers)
         self.size += size
         if not position:
             self._first_timestamp = max_timestamp
@@ -126,8 +132,20 @@ class Tail:
         self._bytes_since_entry += size
         return size
 
+    def _write(self, buffers: tuple[Buffer, ...]) -> None:
+        file = self._files.get(self.segment.path)
+        if self._is_preallocated:
+            file.write(self.size, buffers[0] if len(buffers) == 1 else b"".join(buffers))
+            return
+        position = file.append(*buffers)
+        if position != self.size:
+            raise CorruptLog(self.segment.path, f"ends at {position}, not at {self.size}")
+
     def finish(self) -> None:
         """Leave files that are as long as what they hold, the largest timestamp included."""
+        if self._is_preallocated:
+            self._files.get(self.segment.path).truncate(self.size)
+            self._is_preallocated = False
         self._add_time()
         self.offsets.trim()
         self.times.trim()

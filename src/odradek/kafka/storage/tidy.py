@@ -21,6 +21,7 @@ from odradek.kafka.storage.names import (
     read_file_name,
 )
 from odradek.kafka.storage.source import ColdSource
+from odradek.kafka.storage.view import OFFSET_MAX
 from odradek.runtime.disk import Disk
 
 Files = dict[str, StoredFile]
@@ -41,15 +42,18 @@ def tidy(disk: Disk, directory: str, notes: list[str]) -> Files:
 
 def _finish_compaction(disk: Disk, directory: str, files: Files, notes: list[str]) -> Files:
     cleaned = [file.base_offset for file in files.values() if file.state == CLEANED]
-    unfinished_from = min(cleaned, default=None)
-    for name, file in list(files.items()):
-        is_unfinished = unfinished_from is not None and file.base_offset >= unfinished_from
-        if file.state == CLEANED or (file.state == SWAP and is_unfinished):
-            _remove(disk, directory, name, files, notes)
+    unfinished_from = min(cleaned, default=OFFSET_MAX)
+    # Swap files go first: while a `.cleaned` one is there, they are known to be unfinished.
+    for state in (SWAP, CLEANED):
+        for name, file in list(files.items()):
+            if file.state == state and unfinished_from <= file.base_offset:
+                _remove(disk, directory, name, files, notes)
     swaps = [file for file in files.values() if file.state == SWAP and file.kind == LOG]
     if swaps:
         first = min(file.base_offset for file in swaps)
+        # One that is empty takes the place of at least the segment of its name.
         end = max(_next_offset(disk, directory, file) for file in swaps)
+        end = max(end, first + 1)
         for name, file in list(files.items()):
             if not file.state and file.kind != SNAPSHOT and first <= file.base_offset < end:
                 _remove(disk, directory, name, files, notes)

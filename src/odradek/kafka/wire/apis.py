@@ -6,7 +6,7 @@ the four that only KRaft brokers serve; clients may ask for those, so we can rea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from odradek.kafka.wire.messages.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
@@ -201,16 +201,14 @@ class Api:
     is_cluster_action: bool = False  # For brokers alone: needs ClusterAction on the cluster.
     is_forwardable: bool = False  # Another broker may send it on to the controller.
     is_advertised: bool = True
+    key: int = field(init=False)
+    versions: Versions = field(init=False)
 
-    @property
-    def key(self) -> int:
-        key = self.request.__wire__.api_key
-        assert key is not None
-        return key
-
-    @property
-    def versions(self) -> Versions:
-        return self.request.__wire__.versions
+    def __post_init__(self) -> None:
+        wire = self.request.__wire__
+        assert wire.api_key is not None
+        object.__setattr__(self, "key", wire.api_key)
+        object.__setattr__(self, "versions", wire.versions)
 
     def request_header_version(self, version: int) -> int:
         if self.key == CONTROLLED_SHUTDOWN and version == 0:

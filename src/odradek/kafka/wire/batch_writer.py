@@ -27,7 +27,7 @@ from odradek.kafka.wire.batch import (
     Batch,
 )
 from odradek.kafka.wire.compression import Codec, compress
-from odradek.kafka.wire.records import Header, Record
+from odradek.kafka.wire.records import NO_TIMESTAMP, Header, Record
 from odradek.kafka.wire.varint import VARINTS
 
 MAGIC = 2
@@ -110,22 +110,35 @@ def write_batch(
 
 def write_empty_batch(batch: Batch) -> bytearray:
     """What the cleaner leaves of a producer's last batch: its sequence, and no record."""
+    attributes = batch.attributes & ~(CODEC_MASK | DELETE_HORIZON)
+    return rewrite_batch(batch, b"", 0, attributes, NO_TIMESTAMP, batch.max_timestamp)
+
+
+def rewrite_batch(
+    batch: Batch,
+    records: bytes | bytearray,
+    record_count: int,
+    attributes: int,
+    base_timestamp: int,
+    max_timestamp: int,
+) -> bytearray:
+    """The place and the producer of a batch, with other records, as they are to be stored."""
     header = HEADER.pack(
         batch.base_offset,
-        LENGTH_BYTES_MIN,
+        LENGTH_BYTES_MIN + len(records),
         batch.leader_epoch,
         MAGIC,
         0,
-        batch.attributes & ~(CODEC_MASK | DELETE_HORIZON),
+        attributes,
         batch.last_offset_delta,
-        batch.max_timestamp,
-        batch.max_timestamp,
+        base_timestamp,
+        max_timestamp,
         batch.producer_id,
         batch.producer_epoch,
         batch.base_sequence,
-        0,
+        record_count,
     )
-    return _seal(header, b"")
+    return _seal(header, records)
 
 
 def _seal(header: bytes, data: bytes | bytearray) -> bytearray:

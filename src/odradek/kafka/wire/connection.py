@@ -9,7 +9,7 @@ as Kafka does.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from struct import Struct as Format
 from typing import NamedTuple
@@ -25,14 +25,30 @@ from odradek.runtime.frames import LENGTH, Frame, FrameReader, FrameTooLarge
 
 REQUEST_BYTES_MAX = 104_857_600  # socket.request.max.bytes
 RESPONSE_BYTES_MAX = 2**31 - 1
-REQUEST_START = Format(">hhi")  # api key, version, correlation id
+REQUEST_START = Format(">Ii")  # api key and version together, correlation id
 RESPONSE_HEAD = Format(">ii")
+KIND = Format(">I")
+KEY_AND_VERSION = Format(">hh")
 ERROR_CODE = Format(">h")
 NO_TAGS = b"\0"
+ADVERTISED = frozenset(key for key, api in APIS.items() if api.is_advertised)
+
+
+class Origin(NamedTuple):
+    """Where requests come from: the listener that took them in, and the peer's address."""
+
+    listener: str
+    address: str
+
+
+NOWHERE = Origin("", "")
+NO_CLIENT = (-1, b"", None)
 
 
 class Framed:
     """What both ends share: frames in, buffers out."""
+
+    __slots__ = ("_frames", "_output")
 
     def __init__(self, frame_bytes_max: int, scratch: bytearray | None) -> None:
         self._frames = FrameReader(frame_bytes_max, scratch)
@@ -47,16 +63,23 @@ class Framed:
         output, self._output = self._output, []
         return output
 
-    def _cut(self, received: int | bytes) -> Iterator[Frame]:
-        """The frames that `received` completes: a count in our buffer, or bytes of their own."""
+    def _cut(self, received: int | bytes) -> Iterable[Frame]:
+        """The frames that `received` completes: a count in our buffer, or bytes of their own.
+
+        They are cut out now, for the buffer may be used by others; what is wrong behind them is
+        raised in its turn.
+        """
         try:
             if isinstance(received, int):
-                yield from self._frames.received(received)
-            else:
-                yield from self._frames.feed(received)
+                return self._frames.received(received)
+            return self._frames.feed(received)
         except FrameTooLarge as error:
-            yield from error.before
-            raise
+            return followed_by(error.before, error)
+
+
+def followed_by(frames: Iterable[Frame], error: ProtocolError) -> Iterator[Frame]:
+    yield from frames
+    raise error
 
 
 @dataclass(slots=True, eq=False)
@@ -68,25 +91,72 @@ class Request:
     correlation_id: int
     client_id: str | None
     message: Message
+    origin: Origin = NOWHERE
+    size: int = 0  # Of its frame, in bytes.
+    tags: bytes = b""  # What stands between the head and the body of its answer.
     answer: list[Buffer] | None = field(default=None, repr=False)  # Kept until its turn comes.
 
 
+class Route(NamedTuple):
+    """What is the same for all requests of one kind and version."""
+
+    api: Api
+    version: int
+    key: int
+    request: type[Message]
+    header_version: int
+    tags: bytes
+
+
+ROUTES: dict[int, Route] = {}  # By key and version together, made when first asked for.
+
+
+def route_of(kind: int) -> Route | None:
+    """How to read requests of a kind; None if there is no such version."""
+    key, version = KEY_AND_VERSION.unpack(KIND.pack(kind))
+    api = APIS[key]
+    if not api.versions.covers(version):
+        return None
+    tags = NO_TAGS if api.response_header_version(version) else b""
+    header_version = api.request_header_version(version)
+    route = ROUTES[kind] = Route(api, version, key, api.request, header_version, tags)
+    return route
+
+
 class ServerConnection(Framed):
-    """The broker's end."""
+    """The broker's end: it takes the requests whose api keys are `served`."""
+
+    __slots__ = ("_client", "_origin", "_served", "_unanswered", "output_bytes")
 
     def __init__(
-        self, frame_bytes_max: int = REQUEST_BYTES_MAX, scratch: bytearray | None = None
+        self,
+        frame_bytes_max: int = REQUEST_BYTES_MAX,
+        scratch: bytearray | None = None,
+        origin: Origin = NOWHERE,
+        served: Container[int] = ADVERTISED,
     ) -> None:
         super().__init__(frame_bytes_max, scratch)
+        self.output_bytes = 0  # Of what may leave now.
         self._unanswered: deque[Request] = deque()
+        self._origin = origin
+        self._served = served
+        # What stood in the last header behind the correlation id, and what it said: clients
+        # repeat themselves.
+        self._client: tuple[int, bytes, str | None] = NO_CLIENT
 
     @property
     def unanswered_count(self) -> int:
         return len(self._unanswered)
 
     def receive(self, received: int | bytes) -> Iterator[Request]:
-        """Take bytes from the socket; give the requests that they complete."""
-        for frame in self._cut(received):
+        """Take bytes from the socket; give the requests that they complete.
+
+        Each is opened when it is asked for, so one who takes them slowly holds frames alone.
+        """
+        return self._opened(self._cut(received))
+
+    def _opened(self, frames: Iterable[Frame]) -> Iterator[Request]:
+        for frame in frames:
             request = self._open(frame)
             if request is not None:
                 yield request
@@ -94,25 +164,47 @@ class ServerConnection(Framed):
     def respond(self, request: Request, response: Message | None) -> None:
         """Answer a request, or (None) let it go unanswered, as acks=0 wants."""
         request.answer = [] if response is None else answer(request, response)
-        while self._unanswered and (ready := self._unanswered[0].answer) is not None:
+        unanswered = self._unanswered
+        while unanswered and (ready := unanswered[0].answer) is not None:
             self._output += ready
-            self._unanswered.popleft()
+            self.output_bytes += sum(map(len, ready))
+            unanswered.popleft()
+
+    def take_output(self) -> list[Buffer]:
+        self.output_bytes = 0
+        return super().take_output()
 
     def _open(self, frame: Frame) -> Request | None:
         if len(frame) < REQUEST_START.size:
             raise ProtocolError(f"a request of {len(frame)} bytes")
-        key, version, correlation_id = REQUEST_START.unpack_from(frame)
-        api = APIS.get(key)
-        if api is None or not api.is_advertised:
-            raise ProtocolError(f"a request with the unknown api key {key}")
-        if not api.versions.covers(version):
-            self._refuse_version(api, version, correlation_id)
-            return None
-        header, end = read(RequestHeader, api.request_header_version(version), frame, 0)
-        message, _ = read(api.request, version, frame, end)
-        request = Request(api, version, correlation_id, header.client_id, message)
+        kind, correlation_id = REQUEST_START.unpack_from(frame)
+        route = ROUTES.get(kind)
+        if route is None or route.key not in self._served:
+            route = self._find_route(kind, correlation_id)
+            if route is None:
+                return None
+        api, version, _, message_kind, header_version, tags = route
+        known_version, head, client_id = self._client
+        end = REQUEST_START.size + len(head)
+        if header_version != known_version or frame[REQUEST_START.size : end] != head:
+            header, end = read(RequestHeader, header_version, frame, 0)
+            client_id = header.client_id
+            self._client = header_version, bytes(frame[REQUEST_START.size : end]), client_id
+        message, _ = read(message_kind, version, frame, end)
+        request = Request(
+            api, version, correlation_id, client_id, message, self._origin, len(frame), tags
+        )
         self._unanswered.append(request)
         return request
+
+    def _find_route(self, kind: int, correlation_id: int) -> Route | None:
+        key, version = KEY_AND_VERSION.unpack(KIND.pack(kind))
+        if key not in APIS or key not in self._served:
+            raise ProtocolError(f"a request with the unknown api key {key}")
+        route = route_of(kind)
+        if route is None:
+            self._refuse_version(APIS[key], version, correlation_id)
+        return route
 
     def _refuse_version(self, api: Api, version: int, correlation_id: int) -> None:
         """Answer ApiVersions from a newer client so that it can try again; refuse all else."""
@@ -131,10 +223,9 @@ class ServerConnection(Framed):
 
 def answer(request: Request, response: Message) -> list[Buffer]:
     """The frame that answers a request."""
-    parts = encode(response, request.version)
-    header = NO_TAGS if request.api.response_header_version(request.version) else b""
-    size = 4 + len(header) + sum(map(len, parts))
-    return [RESPONSE_HEAD.pack(size, request.correlation_id) + header, *parts]
+    parts, tags = encode(response, request.version), request.tags
+    size = 4 + len(tags) + sum(map(len, parts))
+    return [RESPONSE_HEAD.pack(size, request.correlation_id) + tags, *parts]
 
 
 class Sent(NamedTuple):
@@ -154,6 +245,8 @@ class Response(NamedTuple):
 
 class ClientConnection(Framed):
     """The client's end."""
+
+    __slots__ = ("_client_id", "_next_correlation_id", "_sent")
 
     def __init__(self, client_id: str | None, frame_bytes_max: int = RESPONSE_BYTES_MAX) -> None:
         super().__init__(frame_bytes_max, None)
@@ -187,8 +280,7 @@ class ClientConnection(Framed):
 
     def receive(self, received: int | bytes) -> Iterator[Response]:
         """Take bytes from the socket; give the responses that they complete."""
-        for frame in self._cut(received):
-            yield self._open(frame)
+        return map(self._open, self._cut(received))
 
     def _open(self, frame: Frame) -> Response:
         if not self._sent:

@@ -73,9 +73,17 @@ class SimulatedDisk(Disk):
         self.check_alive()
         return self.storage.device.free_bytes
 
+    def total_bytes(self, path: str) -> int:
+        self.check_alive()
+        return self.storage.device.capacity_bytes
+
     def modified_ms(self, path: str) -> int:
         self.check_alive()
         return self.storage.tree.file(path).modified_ms
+
+    def set_modified_ms(self, path: str, modified_ms: int) -> None:
+        self.check_alive()
+        self.storage.tree.file(path).modified_ms = modified_ms
 
     def spend(self, operation: Operation) -> None:
         """Let the time pass that this takes."""

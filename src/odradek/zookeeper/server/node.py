@@ -74,6 +74,12 @@ class ZooKeeperNode:
         self._directories.release()
         self.note.info("stopped at %#x", self.clients.tree.last_zxid)
 
+    async def end_sessions(self) -> None:
+        """Close every session there is: whoever held them is known to be gone."""
+        for session in list(self.sessions.by_id.values()):
+            self.clients.close(session)
+        await self.pipeline.drain()
+
     @property
     def port(self) -> int:
         """The port that is open, also where any free one was asked for."""

@@ -1,0 +1,1 @@
+"""The rules of administration: names, placement, what may be asked for."""

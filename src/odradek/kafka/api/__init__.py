@@ -1,0 +1,1 @@
+"""One file a request kind: what the broker does when asked."""

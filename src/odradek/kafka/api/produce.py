@@ -1,0 +1,285 @@
+"""Produce (key 0, versions 0-11): append batches, answer when they are safe.
+
+acks=0   no answer; an error closes the connection
+acks=1   answer once the leader's log holds the batch
+acks=-1  answer once every in-sync replica holds it, or REQUEST_TIMED_OUT
+
+Each partition succeeds or fails for itself. Where `flush.messages` asks for a flush, nobody is
+answered before it is done.
+
+v3 takes one batch of magic 2 a partition, v0-2 take message sets; v7 allows zstd; v8 says what is
+wrong with which record (KIP-467).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+
+from odradek.kafka.admin.names import INTERNAL
+from odradek.kafka.broker.broker import Broker
+from odradek.kafka.broker.hints import Hint, hint_of, nodes_at
+from odradek.kafka.broker.parked import Until
+from odradek.kafka.broker.partition import Partition
+from odradek.kafka.broker.partitions import DISK_TROUBLE
+from odradek.kafka.storage.appending import Appended
+from odradek.kafka.storage.refusal import Refusal
+from odradek.kafka.wire.batch import CODEC_MASK, MAGIC_POSITION, TRANSACTIONAL
+from odradek.kafka.wire.compression import Codec
+from odradek.kafka.wire.connection import Request
+from odradek.kafka.wire.errors import ErrorCode
+from odradek.kafka.wire.messages.produce import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from odradek.kafka.wire.schema import Records
+from odradek.runtime.disk import DiskFull
+from odradek.runtime.errors import ProtocolError
+
+ALL_IN_SYNC = -1
+FIRST_WITH_HINTS = 10
+KNOWN_ACKS = (ALL_IN_SYNC, 0, 1)
+
+ADMIN_CLIENT = "__admin_client"  # Kafka's own tools may write to internal topics under this name.
+ATTRIBUTES_POSITION = 22  # The lower byte of a batch's attributes.
+RARE = TRANSACTIONAL | Codec.ZSTD  # A batch with neither bit needs no second look.
+TOLD = frozenset({ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP})
+
+
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """What became of one partition's records."""
+
+    index: int
+    error: ErrorCode = ErrorCode.NONE
+    appended: Appended | None = None
+    refusal: Refusal | None = None
+    partition: Partition | None = None
+
+
+async def produce(
+    message: ProduceRequest, request: Request, broker: Broker
+) -> ProduceResponse | None:
+    if message.acks not in KNOWN_ACKS:
+        return refuse_all(message, ErrorCode.INVALID_REQUIRED_ACKS)
+    now_ms = broker.clock()
+    attempts = [
+        [
+            attempt(broker, message, request, topic.name, each.index, each.records, now_ms)
+            for each in topic.partition_data
+        ]
+        for topic in message.topic_data
+    ]
+    for each in chain.from_iterable(attempts):
+        if each.appended is not None and is_flush_due(each):
+            await flush(broker, each)
+    if message.acks == ALL_IN_SYNC:
+        pending = [each for each in chain.from_iterable(attempts) if not is_settled(each)]
+        if pending:
+            await replicate(broker, pending, message.timeout_ms)
+    if message.acks == 0:
+        close_if_any_failed(chain.from_iterable(attempts))
+        return None
+    responses = [
+        TopicProduceResponse(name=topic.name, partition_responses=[*map(answer, tried)])
+        for topic, tried in zip(message.topic_data, attempts, strict=True)
+    ]
+    if request.version >= FIRST_WITH_HINTS and has_moved(attempts):
+        return hinted(broker, request, responses)
+    return ProduceResponse(responses=responses)
+
+
+def has_moved(attempts: list[list[Attempt]]) -> bool:
+    return any(
+        each.error is ErrorCode.NOT_LEADER_OR_FOLLOWER for each in chain.from_iterable(attempts)
+    )
+
+
+def hinted(
+    broker: Broker, request: Request, responses: list[TopicProduceResponse]
+) -> ProduceResponse:
+    """Say also who leads instead (KIP-951)."""
+    nodes: dict[int, NodeEndpoint] = {}
+    told = []
+    for topic in responses:
+        partitions = []
+        for each in topic.partition_responses:
+            if each.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                hint = hint_of(broker, topic.name, each.index)
+                for id_, host, port, rack in nodes_at(
+                    broker, hint.leader_id, request.origin.listener
+                ):
+                    nodes[id_] = NodeEndpoint(node_id=id_, host=host, port=port, rack=rack)
+                partitions.append(moved(each.index, hint))
+            else:
+                partitions.append(each)
+        told.append(TopicProduceResponse(name=topic.name, partition_responses=partitions))
+    return ProduceResponse(responses=told, node_endpoints=list(nodes.values()))
+
+
+def moved(index: int, hint: Hint) -> PartitionProduceResponse:
+    return PartitionProduceResponse(
+        index=index,
+        error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        base_offset=-1,
+        current_leader=LeaderIdAndEpoch(leader_id=hint.leader_id, leader_epoch=hint.leader_epoch),
+    )
+
+
+def attempt(
+    broker: Broker,
+    message: ProduceRequest,
+    request: Request,
+    topic: str,
+    index: int,
+    records: Records | None,
+    now_ms: int,
+) -> Attempt:
+    """Append one partition's records, or say why not."""
+    if topic in INTERNAL and request.client_id != ADMIN_CLIENT:
+        return Attempt(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
+    partition = broker.partitions.leader(topic, index)
+    if isinstance(partition, ErrorCode):
+        return Attempt(index, partition)
+    meter = partition.meter
+    meter.produce_requests += 1
+    found = mistake(message, request.version, records) or append(
+        broker, partition, message.acks, b"" if records is None else records, now_ms
+    )
+    if isinstance(found, Appended):
+        return Attempt(index, ErrorCode.NONE, found, None, partition)
+    meter.failed_produce_requests += 1
+    meter.bytes_rejected += len(records or b"")
+    return Attempt(index, found.code, None, found, partition)
+
+
+def mistake(message: ProduceRequest, version: int, records: Records | None) -> Refusal | None:
+    """What may not be in a request of this version, whatever the topic says."""
+    if records is None or len(records) <= ATTRIBUTES_POSITION:
+        return None
+    if records[MAGIC_POSITION] != 2:
+        if version < 3:
+            return None
+        reason = f"Produce requests with version {version} may have batches of magic 2 alone"
+        return Refusal(ErrorCode.INVALID_RECORD, reason)
+    attributes = records[ATTRIBUTES_POSITION]
+    if not attributes & RARE:
+        return None
+    if attributes & CODEC_MASK == Codec.ZSTD and 3 <= version < 7:
+        reason = f"Produce requests with version {version} may not use ZStandard"
+        return Refusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reason)
+    return transaction_mistake(message) if attributes & TRANSACTIONAL else None
+
+
+def transaction_mistake(message: ProduceRequest) -> Refusal | None:
+    """Transactions need a coordinator to end them, and there is none that could."""
+    if message.transactional_id is None:
+        return Refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    return Refusal(ErrorCode.INVALID_TXN_STATE, "This broker has no transaction coordinator")
+
+
+def append(
+    broker: Broker, partition: Partition, acks: int, records: Records, now_ms: int
+) -> Appended | Refusal:
+    if acks == ALL_IN_SYNC and partition.is_under_min_isr:
+        return Refusal(ErrorCode.NOT_ENOUGH_REPLICAS)
+    try:
+        return partition.append(records, now_ms)
+    except DiskFull as error:
+        broker.note.warning("%s: %s", partition.where, error)
+    except DISK_TROUBLE as error:
+        broker.partitions.disk_failed(partition, error)
+    return Refusal(ErrorCode.KAFKA_STORAGE_ERROR)
+
+
+def is_flush_due(each: Attempt) -> bool:
+    assert each.partition is not None
+    log = each.partition.log
+    return log.end_offset - log.recovery_point >= log.settings.flush_messages
+
+
+async def flush(broker: Broker, each: Attempt) -> None:
+    assert each.partition is not None
+    if not await broker.partitions.flushes.flush(each.partition):
+        each.error, each.appended = ErrorCode.KAFKA_STORAGE_ERROR, None
+
+
+def is_settled(each: Attempt) -> bool:
+    """Whether nothing is to be waited for: it failed, it is committed, or another leads."""
+    partition, appended = each.partition, each.appended
+    if appended is None or partition is None or partition.leadership is None:
+        return True
+    return partition.log.high_watermark > appended.last_offset
+
+
+async def replicate(broker: Broker, pending: list[Attempt], timeout_ms: int) -> None:
+    """Wait until all in-sync replicas have it, and say how that ended."""
+    partitions = [each.partition for each in pending if each.partition is not None]
+    until_settled = Until(lambda: all(map(is_settled, pending)))
+    await broker.parked.wait(until_settled, partitions, timeout_ms)
+    for each in pending:
+        each.error = replication_error(each)
+
+
+def replication_error(each: Attempt) -> ErrorCode:
+    assert each.partition is not None
+    leadership = each.partition.leadership
+    if leadership is None:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if not is_settled(each):
+        return ErrorCode.REQUEST_TIMED_OUT
+    if len(leadership.maximal_isr) < each.partition.min_isr:
+        return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    return ErrorCode.NONE
+
+
+def answer(each: Attempt) -> PartitionProduceResponse:
+    appended = each.appended
+    if appended is not None and not each.error:
+        return PartitionProduceResponse(
+            index=each.index,
+            error_code=0,
+            base_offset=appended.first_offset,
+            log_append_time_ms=appended.append_time_ms,
+            log_start_offset=appended.start_offset,
+        )
+    refusal = each.refusal or Refusal(each.error)
+    found = (
+        BatchIndexAndErrorMessage(batch_index=error.batch_index, batch_index_error_message=text)
+        for error in refusal.record_errors
+        if (text := error.message)
+    )
+    return PartitionProduceResponse(
+        index=each.index,
+        error_code=each.error,
+        base_offset=-1 if appended is None else appended.first_offset,
+        log_start_offset=-1 if appended is None else appended.start_offset,
+        record_errors=list(found),
+        error_message=refusal.message if refusal.code in TOLD else None,
+    )
+
+
+def refuse_all(message: ProduceRequest, error: ErrorCode) -> ProduceResponse:
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                partition_responses=[
+                    answer(Attempt(each.index, error)) for each in topic.partition_data
+                ],
+            )
+            for topic in message.topic_data
+        ]
+    )
+
+
+def close_if_any_failed(attempts: chain[Attempt]) -> None:
+    """Who wants no answer learns of an error by the end of the connection."""
+    for each in attempts:
+        if each.error:
+            raise ProtocolError(f"a Produce with acks=0 failed: {each.error.name}")

@@ -1,0 +1,257 @@
+"""Who controls the cluster: elected through ZooKeeper, fenced by an epoch, one event at a time.
+
+Every broker stands for election whenever `/controller` is gone. The winner raises the epoch in the
+same transaction that makes the node, so no two ever share one. It resigns when its session is lost,
+when the node names another, or when a write shows that the epoch has moved on; then it looks who
+is elected now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from odradek.kafka.broker.configs import Configs
+from odradek.kafka.broker.fenced import ControllerMoved
+from odradek.kafka.broker.keeper import PAUSE_S, Keeper
+from odradek.kafka.broker.links import Links
+from odradek.kafka.broker.office import Office, ReignOver
+from odradek.kafka.broker.reign import Reign, Work
+from odradek.kafka.controller import paths, znodes
+from odradek.kafka.controller.image import Image
+from odradek.runtime.clock import wall_clock_ms
+from odradek.runtime.logs import NodeLog
+from odradek.runtime.tasks import Tasks
+from odradek.zookeeper.client.errors import (
+    ClientClosed,
+    ConnectionLoss,
+    MultiFailed,
+    SessionExpired,
+    ZooKeeperError,
+)
+from odradek.zookeeper.client.watches import WatchEvent
+from odradek.zookeeper.wire.codes import CreateMode
+from odradek.zookeeper.wire.errors import Error
+from odradek.zookeeper.wire.messages.data import Stat
+
+NOBODY = -1
+FIRST_BALANCE_S = 5.0
+
+Result = TypeVar("Result")
+
+
+class EpochNode(NamedTuple):
+    """/controller_epoch, and the version of its data."""
+
+    epoch: int
+    version: int
+
+
+@dataclass(slots=True)
+class Event:
+    """Something to be done by the controller; under one name it waits only once."""
+
+    name: str
+    work: Work
+
+
+class ControllerShell:
+    """This broker's part in controlling the cluster."""
+
+    def __init__(
+        self,
+        broker_id: int,
+        keeper: Keeper,
+        configs: Configs,
+        links: Links,
+        tasks: Tasks,
+        note: NodeLog,
+    ) -> None:
+        self.reign: Reign | None = None
+        self.elected_id = NOBODY  # Who is the controller, as far as we have seen.
+        self._id = broker_id
+        self._keeper = keeper
+        self._configs = configs
+        self._links = links
+        self._tasks = tasks
+        self._note = note.about("controller")
+        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._waiting: set[str] = set()
+        self._balance: asyncio.TimerHandle | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.reign is not None
+
+    @property
+    def epoch(self) -> int:
+        """Our own, while we are the controller; else -1."""
+        return NOBODY if self.reign is None else self.reign.image.epoch
+
+    def start(self) -> None:
+        """Stand for election, from now on and after every lost session."""
+        self._keeper.lost.append(self._lost)
+        self._keeper.renewed.append(self._renewed)
+        self._tasks.start("controller", self._run())
+        self.enqueue("election", self._follow)
+
+    def enqueue(self, name: str, work: Work) -> None:
+        """Put an event in line, unless one of this name waits there."""
+        if name not in self._waiting:
+            self._waiting.add(name)
+            self._events.put_nowait(Event(name, work))
+
+    def submit(
+        self, name: str, work: Callable[[Reign], Awaitable[Result]], refusal: Result
+    ) -> asyncio.Future[Result]:
+        """Have the controller do something; the refusal if we are none when its turn comes."""
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._events.put_nowait(Event(name, lambda: self._answer(work, refusal, future)))
+        return future
+
+    async def _answer(
+        self,
+        work: Callable[[Reign], Awaitable[Result]],
+        refusal: Result,
+        future: asyncio.Future[Result],
+    ) -> None:
+        result = refusal
+        try:
+            if self.reign is not None:
+                result = await work(self.reign)
+        finally:
+            if not future.done():
+                future.set_result(result)
+
+    # Events, one at a time
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                event = await self._events.get()
+                self._waiting.discard(event.name)
+                await self._handle(event)
+        finally:
+            self._resign()
+
+    async def _handle(self, event: Event) -> None:
+        try:
+            await event.work()
+        except (ControllerMoved, ReignOver) as moved:
+            self._note.warning("resigns during %s: %s", event.name, moved)
+            self._resign()
+            self.enqueue("election", self._follow)
+        except (SessionExpired, ClientClosed):
+            self._resign()  # With the next session, if there is one, `_renewed` goes on.
+        except ZooKeeperError as error:
+            # We know too little to go on: let somebody else try, or ourselves, from the start.
+            self._note.error("gives way: %s failed: %s", event.name, error)
+            self._resign()
+            await asyncio.sleep(PAUSE_S)
+            self.enqueue("election", self._follow)
+
+    def _lost(self) -> None:
+        self.elected_id = NOBODY
+        self._resign()
+
+    async def _renewed(self) -> None:
+        self.enqueue("election", self._follow)
+
+    # Elections
+
+    async def _follow(self) -> None:
+        """See who is the controller; if nobody is, stand for election."""
+        elected, owner = await self._read_controller()
+        if self.is_active and elected != self._id:
+            self._note.info("resigns: the controller is %s", elected)
+            self._resign()
+        self.elected_id = elected
+        if elected == NOBODY:
+            await self._stand()
+        elif owner == self._keeper.client.session_id and not self.is_active:
+            await self._keeper.forget(paths.CONTROLLER)  # What is left of a reign that is over.
+
+    async def _stand(self) -> None:
+        node = await self._read_epoch()
+        won = await self._compete(node)
+        if won is None:
+            self.enqueue("election", self._follow)
+            return
+        self._note.info("is elected with epoch %s", won.epoch)
+        self.elected_id = self._id
+        image = Image(self._id, won.epoch, won.version)
+        office = Office(image, self._keeper, self._configs, self._links, self._note)
+        self.reign = Reign(office, self.enqueue)
+        await self.reign.begin()
+        self._balance_in(FIRST_BALANCE_S)
+
+    async def _compete(self, node: EpochNode) -> EpochNode | None:
+        """Try to be the one; the new epoch, or None if another was faster."""
+        path, client = paths.CONTROLLER, self._keeper.client
+        transaction = client.transaction()
+        data = znodes.write_controller(self._id, wall_clock_ms())
+        transaction.create(path, data, mode=CreateMode.EPHEMERAL, acl=self._keeper.acl(path))
+        epoch = str(node.epoch + 1).encode()
+        transaction.set_data(paths.CONTROLLER_EPOCH, epoch, node.version)
+        try:
+            _, stat = await transaction.commit()
+        except ConnectionLoss:
+            return await self._find_out(node.epoch + 1)
+        except MultiFailed as error:
+            if error.code not in (Error.NODE_EXISTS, Error.BAD_VERSION):
+                raise
+            return await self._find_out(node.epoch + 1)
+        assert isinstance(stat, Stat)
+        return EpochNode(node.epoch + 1, stat.version)
+
+    async def _find_out(self, epoch: int) -> EpochNode | None:
+        """The answer was lost, or it is an older one's trace: it is ours if our session has it."""
+        client = self._keeper.client
+        stat = await self._keeper.steadily(lambda: client.exists(paths.CONTROLLER))
+        now = await self._read_epoch()
+        is_ours = stat is not None and stat.ephemeral_owner == client.session_id
+        return now if is_ours and now.epoch == epoch else None
+
+    async def _read_controller(self) -> tuple[int, int]:
+        """Who is named by /controller, by which session; the watch hears of any change."""
+        client = self._keeper.client
+        await self._keeper.steadily(lambda: client.exists(paths.CONTROLLER, self._stir))
+        found = await self._keeper.read(paths.CONTROLLER)
+        if found is None:
+            return NOBODY, 0
+        return znodes.read_controller(found[0]), found[1].ephemeral_owner
+
+    async def _read_epoch(self) -> EpochNode:
+        while True:
+            found = await self._keeper.read(paths.CONTROLLER_EPOCH)
+            if found is not None:
+                return EpochNode(int(found[0]), found[1].version)
+            await self._keeper.make(paths.CONTROLLER_EPOCH, b"0")
+
+    def _stir(self, event: WatchEvent) -> None:
+        self.enqueue("election", self._follow)
+
+    def _resign(self) -> None:
+        if self.reign is not None:
+            self._note.info("is not the controller any more")
+            self.reign.office.end()
+            self.reign = None
+        if self._balance is not None:
+            self._balance.cancel()
+            self._balance = None
+
+    # The balance of leaderships
+
+    def _balance_in(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._balance = loop.call_later(seconds, self.enqueue, "balance", self._rebalance)
+
+    async def _rebalance(self) -> None:
+        if self.reign is None:
+            return
+        settings = self.reign.office.settings
+        self._balance_in(settings.leader_imbalance_check_interval_seconds)
+        if settings.auto_leader_rebalance_enable:
+            await self.reign.moving.balance()

@@ -1,0 +1,127 @@
+"""Answers that wait for partitions to move, or for their time to be over.
+
+Who waits is known to the partitions concerned and to nobody else: when one moves, only those who
+wait for it are looked at. What they count or test is theirs; once woken, a handler looks again at
+what it wanted, for other things may have happened meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+LONGEST_S = 2**31 / 1000
+
+
+class Watcher(Protocol):
+    """Who is told what happens to a partition."""
+
+    def appended(self, count: int) -> None:
+        """So many bytes more are in the leader's log."""
+
+    def committed(self, count: int) -> None:
+        """So many bytes more are below the high watermark."""
+
+    def changed(self) -> None:
+        """Something else is new: who leads, where the log starts."""
+
+
+class Watched(Protocol):
+    """What tells its watchers: a partition, or all partitions of a fetch session."""
+
+    @property
+    def watchers(self) -> dict[Watcher, None]: ...
+
+
+class Waiter:
+    """One request that waits."""
+
+    __slots__ = ("_future",)
+    _future: asyncio.Future[bool]
+
+    def begin(self, future: asyncio.Future[bool]) -> None:
+        self._future = future
+
+    def wake(self, *, is_in_time: bool = True) -> None:
+        if not self._future.done():
+            self._future.set_result(is_in_time)
+
+    def expire(self) -> None:
+        self.wake(is_in_time=False)
+
+    def appended(self, count: int) -> None: ...
+
+    def committed(self, count: int) -> None: ...
+
+    def changed(self) -> None:
+        self.wake()
+
+
+class BytesWanted(Waiter):
+    """A fetch that waits until there is enough."""
+
+    __slots__ = ("_count", "_is_follower")
+
+    def __init__(self, count: int, *, is_follower: bool = False) -> None:
+        self._count = count
+        self._is_follower = is_follower
+
+    def appended(self, count: int) -> None:
+        if self._is_follower:
+            self._take(count)
+
+    def committed(self, count: int) -> None:
+        if not self._is_follower:
+            self._take(count)
+
+    def _take(self, count: int) -> None:
+        self._count -= count
+        if self._count <= 0:
+            self.wake()
+
+
+class Until(Waiter):
+    """Something that waits until a condition holds, which only its partitions can bring about."""
+
+    __slots__ = ("_is_met",)
+
+    def __init__(self, is_met: Callable[[], bool]) -> None:
+        self._is_met = is_met
+
+    def committed(self, count: int) -> None:
+        self.changed()
+
+    def changed(self) -> None:
+        if self._is_met():
+            self.wake()
+
+
+class Parked:
+    """All that wait, by how many they are."""
+
+    def __init__(self) -> None:
+        self.fetches = 0
+        self.others = 0
+
+    async def wait(self, waiter: Waiter, watched: Sequence[Watched], timeout_ms: int) -> bool:
+        """Wait until woken (True), or until the time is over (False)."""
+        loop = asyncio.get_running_loop()
+        waiter.begin(loop.create_future())
+        timer = loop.call_later(min(timeout_ms / 1000, LONGEST_S), waiter.expire)
+        for each in watched:
+            each.watchers[waiter] = None
+        self._count(waiter, 1)
+        try:
+            return await waiter._future
+        finally:
+            self._count(waiter, -1)
+            timer.cancel()
+            for each in watched:
+                each.watchers.pop(waiter, None)
+
+    def _count(self, waiter: Waiter, change: int) -> None:
+        if isinstance(waiter, BytesWanted):
+            self.fetches += change
+        else:
+            self.others += change

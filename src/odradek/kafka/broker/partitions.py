@@ -1,0 +1,241 @@
+"""The replicas that live on this broker, by topic and number.
+
+A log may be here before its partition is: after a start, until the controller says who leads. A
+partition whose directory failed is offline: it is told apart from one that never was here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+
+from odradek.kafka.broker.flushing import Flushes
+from odradek.kafka.broker.meters import Meters
+from odradek.kafka.broker.partition import Partition, Surroundings
+from odradek.kafka.controller.znodes import id_bytes, id_text
+from odradek.kafka.storage.checkpoints import read_topic_id, write_topic_id
+from odradek.kafka.storage.directories import LogDirectories
+from odradek.kafka.storage.directory import LogDirectory
+from odradek.kafka.storage.errors import StorageError
+from odradek.kafka.storage.log import Log
+from odradek.kafka.storage.names import Purpose, TopicPartition
+from odradek.kafka.wire.errors import ErrorCode
+from odradek.kafka.wire.messages.leader_and_isr import LeaderAndIsrPartitionState
+from odradek.kafka.wire.schema import ZERO_UUID
+from odradek.runtime.disk import DiskError, DiskFull
+from odradek.runtime.logs import NodeLog
+from odradek.runtime.tasks import Tasks
+
+DISK_TROUBLE = (DiskError, StorageError, OSError)
+
+
+class Partitions:
+    """All partitions of one broker.
+
+    What the node wires: `doomed` is given the directory of a deleted one, with the delay after
+    which it may go, and `directory_failed` hears of a log directory that went offline.
+    """
+
+    def __init__(
+        self,
+        directories: LogDirectories,
+        surroundings: Surroundings,
+        meters: Meters,
+        tasks: Tasks,
+        note: NodeLog,
+        random: Random,
+    ) -> None:
+        self.directories = directories
+        self.offline: set[TopicPartition] = set()
+        self.flushes = Flushes(tasks, surroundings.clock, self.disk_failed)
+        self.doomed: Callable[[str, int], None] = lambda path, delay_ms: None
+        self.directory_failed: Callable[[LogDirectory], None] = lambda directory: None
+        self._surroundings = surroundings
+        self._meters = meters
+        self._note = note
+        self._random = random
+        self._here: dict[tuple[str, int], Partition] = {}
+        self._topics: dict[bytes, str] = {}  # The names of those that are here, by id.
+        self._counts: dict[str, int] = {}  # How many partitions of a topic are here.
+
+    def get(self, topic: str, index: int) -> Partition | None:
+        return self._here.get((topic, index))
+
+    def all(self) -> Iterable[Partition]:
+        return self._here.values()
+
+    def __len__(self) -> int:
+        return len(self._here)
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The topic of an id, here or elsewhere."""
+        return self._topics.get(topic_id) or self._surroundings.metadata.topic_name(topic_id)
+
+    def leader(
+        self, topic: str, index: int, current_leader_epoch: int = -1
+    ) -> Partition | ErrorCode:
+        """The partition, if this broker leads it, and in the epoch that the request believes in."""
+        partition = self._here.get((topic, index))
+        if partition is None:
+            return self.absence(topic, index)
+        if current_leader_epoch >= 0 and (error := partition.epoch_error(current_leader_epoch)):
+            return error
+        if partition.leadership is None:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return partition
+
+    def absence(self, topic: str, index: int) -> ErrorCode:
+        """Why a partition is not here."""
+        if (topic, index) in self.offline:
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        if self._surroundings.metadata.partition(topic, index) is not None:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+    # What the controller says
+
+    def lead(
+        self, state: LeaderAndIsrPartitionState, topic: str, topic_id: bytes = ZERO_UUID
+    ) -> ErrorCode:
+        """Lead a partition; its log is begun if there is none."""
+        found = self._open(state, topic, topic_id)
+        if isinstance(found, ErrorCode):
+            return found
+        found.lead(state)
+        return ErrorCode.NONE
+
+    def follow(
+        self, state: LeaderAndIsrPartitionState, topic: str, topic_id: bytes = ZERO_UUID
+    ) -> ErrorCode:
+        """Hold a replica of what another leads."""
+        found = self._open(state, topic, topic_id)
+        if isinstance(found, ErrorCode):
+            return found
+        found.follow(state)
+        return ErrorCode.NONE
+
+    def stop(self, where: TopicPartition, *, delete: bool) -> ErrorCode:
+        """Hold a replica no longer; with `delete` its log goes too, after a while."""
+        partition = self._here.pop(where, None)
+        if partition is not None:
+            self._forget_topic(partition)
+            partition.leadership = None
+            partition.tell_changed()
+        if where in self.offline:
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        log = self.directories.find(where)
+        if delete and log is not None:
+            return self._delete(log)
+        return ErrorCode.NONE
+
+    def _delete(self, log: Log) -> ErrorCode:
+        directory = self.directories.directory_of(log)
+        unique = f"{self._random.getrandbits(128):032x}"
+        try:
+            path = directory.retire(log.where, Purpose.DELETE, unique)
+        except DiskFull as error:
+            self._note.warning("%s stays: %s", log.where, error)
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        except DISK_TROUBLE as error:
+            self.fail_directory(directory, error)
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        self.doomed(path, log.settings.file_delete_delay_ms)
+        return ErrorCode.NONE
+
+    def _open(
+        self, state: LeaderAndIsrPartitionState, topic: str, topic_id: bytes
+    ) -> Partition | ErrorCode:
+        where = TopicPartition(topic, state.partition_index)
+        if where in self.offline:
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        partition = self._here.get(where)
+        if partition is not None:
+            if state.leader_epoch < partition.leader_epoch:
+                return ErrorCode.STALE_CONTROLLER_EPOCH
+            return self._agree_on_id(partition, topic_id) or partition
+        known_id, log = ZERO_UUID, self.directories.find(where)
+        if log is None:
+            begun = self._begin_log(where, topic_id, is_new=state.is_new)
+            if isinstance(begun, ErrorCode):
+                return begun
+            known_id, log = topic_id, begun
+        partition = Partition(log, known_id, self._meters.topic(topic), self._surroundings)
+        if error := self._agree_on_id(partition, topic_id):
+            return error
+        self._here[where] = partition
+        self._counts[topic] = self._counts.get(topic, 0) + 1
+        if topic_id != ZERO_UUID:
+            self._topics[topic_id] = topic
+        return partition
+
+    def _begin_log(
+        self, where: TopicPartition, topic_id: bytes, *, is_new: bool
+    ) -> Log | ErrorCode:
+        directories = self.directories
+        if not directories.online or (directories.offline and not is_new):
+            return ErrorCode.KAFKA_STORAGE_ERROR  # It may be on one that is offline.
+        directory = directories.emptiest()
+        text = id_text(topic_id) if topic_id != ZERO_UUID else None
+        try:
+            return directories.create(where, text, directory)
+        except DiskFull as error:
+            self._note.warning("%s is not begun: %s", where, error)
+        except DISK_TROUBLE as error:
+            self.fail_directory(directory, error)
+        return ErrorCode.KAFKA_STORAGE_ERROR
+
+    def _agree_on_id(self, partition: Partition, topic_id: bytes) -> ErrorCode:
+        """A log is of one topic; another topic of the same name has another id."""
+        if topic_id == ZERO_UUID or partition.topic_id == topic_id:
+            return ErrorCode.NONE
+        try:
+            known = self._known_id(partition)
+            if known == ZERO_UUID:
+                log = partition.log
+                write_topic_id(log.files.disk, log.directory, id_text(topic_id))
+        except DISK_TROUBLE as error:
+            self.disk_failed(partition, error)
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        if known not in (ZERO_UUID, topic_id):
+            return ErrorCode.INCONSISTENT_TOPIC_ID
+        partition.topic_id = topic_id
+        self._topics[topic_id] = partition.where.topic
+        return ErrorCode.NONE
+
+    def _known_id(self, partition: Partition) -> bytes:
+        if partition.topic_id != ZERO_UUID:
+            return partition.topic_id
+        log = partition.log
+        text = read_topic_id(log.files.disk, log.directory)
+        return ZERO_UUID if text is None else id_bytes(text)
+
+    def _forget_topic(self, partition: Partition) -> None:
+        topic = partition.where.topic
+        self._counts[topic] -= 1
+        if not self._counts[topic]:
+            del self._counts[topic]
+            self._topics.pop(partition.topic_id, None)
+            self._meters.forget(topic)
+
+    # Disks that fail
+
+    def disk_failed(self, partition: Partition, error: Exception) -> None:
+        """The disk under a partition did not do what it was asked to."""
+        log = partition.log
+        for directory in list(self.directories.online):
+            if directory.logs.get(log.where) is log:
+                self.fail_directory(directory, error)
+
+    def fail_directory(self, directory: LogDirectory, error: Exception) -> None:
+        """Take a directory offline, with all partitions in it, and with nothing else."""
+        if directory not in self.directories.online:
+            return
+        self._note.error("%s is offline: %s", directory.path, error)
+        for where in self.directories.fail(directory, error):
+            self.offline.add(where)
+            partition = self._here.pop(where, None)
+            if partition is not None:
+                self._forget_topic(partition)
+                partition.leadership = None
+                partition.tell_changed()
+        self.directory_failed(directory)

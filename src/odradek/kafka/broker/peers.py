@@ -1,0 +1,107 @@
+"""A connection to another broker: one question at a time, or several, each with its answer.
+
+It is opened for a question and kept until something goes wrong; then every question under way
+fails, and the next one opens another. Nothing is asked twice here: only who asks knows whether it
+may be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from odradek.kafka.settings.endpoints import Endpoint, SecurityProtocol
+from odradek.kafka.wire.connection import ClientConnection
+from odradek.kafka.wire.schema import Message
+from odradek.runtime.errors import OdradekError, ProtocolError
+
+PAUSE_S = 0.1
+
+
+class PeerLost(OdradekError):
+    """There is no answer: the connection could not be made, broke, or was silent for too long."""
+
+
+class PeerProtocol(asyncio.BufferedProtocol):
+    """The socket's side: bytes to answers."""
+
+    def __init__(self, client_id: str) -> None:
+        self._wire = ClientConnection(client_id)
+        self._transport: asyncio.Transport | None = None
+        self._asked: deque[asyncio.Future[Message]] = deque()
+
+    @property
+    def is_open(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    def ask(self, message: Message, version: int) -> asyncio.Future[Message]:
+        assert self._transport is not None
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._wire.send(message, version)
+        self._asked.append(future)
+        self._transport.write(b"".join(self._wire.take_output()))
+        return future
+
+    def drop(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]  # uvloop's are none by descent.
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._wire.get_buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        try:
+            for response in self._wire.receive(nbytes):
+                future = self._asked.popleft()
+                if not future.done():
+                    future.set_result(response.message)
+        except ProtocolError as error:
+            self._fail(f"it broke the protocol: {error}")
+            self.drop()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._fail(f"the connection is lost: {error or 'closed by the peer'}")
+
+    def _fail(self, reason: str) -> None:
+        while self._asked:
+            future = self._asked.popleft()
+            if not future.done():
+                future.set_exception(PeerLost(reason))
+
+
+class Peer:
+    """One broker to talk to."""
+
+    def __init__(self, endpoint: Endpoint, client_id: str, timeout_s: float) -> None:
+        self.endpoint = endpoint
+        self._client_id = client_id
+        self._timeout_s = timeout_s
+        self._protocol: PeerProtocol | None = None
+
+    async def ask(self, message: Message, version: int) -> Message:
+        """Send a request; its answer. Raises `PeerLost`."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                protocol = await self._connected()
+                return await protocol.ask(message, version)
+        except (TimeoutError, OSError) as error:
+            self.close()
+            raise PeerLost(f"{self.endpoint}: {error or 'no answer in time'}") from error
+
+    def close(self) -> None:
+        if self._protocol is not None:
+            self._protocol.drop()
+            self._protocol = None
+
+    async def _connected(self) -> PeerProtocol:
+        if self._protocol is None or not self._protocol.is_open:
+            if self.endpoint.protocol is not SecurityProtocol.PLAINTEXT:
+                raise PeerLost(f"{self.endpoint}: only PLAINTEXT is spoken among brokers so far")
+            loop = asyncio.get_running_loop()
+            _, self._protocol = await loop.create_connection(
+                lambda: PeerProtocol(self._client_id), self.endpoint.host, self.endpoint.port
+            )
+        return self._protocol

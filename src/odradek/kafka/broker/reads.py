@@ -1,0 +1,206 @@
+"""Reading the partitions of one fetch: what memory holds at once, the rest in other threads.
+
+The limit goes from partition to partition; the first batch of the first that has any comes whole
+(KIP-74). What is wrong with one partition is said of that one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from odradek.kafka.broker.broker import Broker
+from odradek.kafka.broker.fetch_entries import Entry
+from odradek.kafka.broker.partition import Partition
+from odradek.kafka.broker.partitions import DISK_TROUBLE
+from odradek.kafka.storage.epochs import UNKNOWN, EpochEnd
+from odradek.kafka.storage.lookup import Fetched
+from odradek.kafka.storage.reading import Later, read
+from odradek.kafka.storage.refusal import Refusal
+from odradek.kafka.wire.errors import ErrorCode
+from odradek.kafka.wire.schema import ZERO_UUID
+
+CONSUMER = -1
+FIRST_WITH_SOFT_LIMIT = 3
+FIRST_WITH_IDS = 13
+TRIES = 3  # A segment may be retired under a reader; not again and again.
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One partition of a fetch, on its way to an answer."""
+
+    entry: Entry
+    partition: Partition | None = None
+    error: ErrorCode = ErrorCode.NONE
+    fetched: Fetched | Later[Fetched] | None = None
+    diverging: EpochEnd | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Asked:
+    """What a request asks of every partition."""
+
+    broker: Broker
+    version: int
+    replica_id: int
+    bytes_max: int
+    is_committed: bool
+
+    @property
+    def is_follower(self) -> bool:
+        return self.replica_id >= 0
+
+    def upper_offset(self, partition: Partition) -> int:
+        """Up to where this reader may see."""
+        log = partition.log
+        if self.replica_id != CONSUMER:
+            return log.end_offset
+        return log.last_stable_offset if self.is_committed else log.high_watermark
+
+
+async def read_all(asked: Asked, entries: Iterable[Entry], *, is_again: bool = False) -> list[Part]:
+    """Read all partitions of a fetch; one that comes `again` tells nothing new of a follower."""
+    parts = begin_all(asked, entries, is_again=is_again)
+    if any(isinstance(part.fetched, Later) for part in parts):
+        await read_cold(asked, parts)
+    return parts
+
+
+def begin_all(asked: Asked, entries: Iterable[Entry], *, is_again: bool) -> list[Part]:
+    """Read what memory holds, partition by partition, as far as the limit goes."""
+    left, is_first = asked.bytes_max, asked.version >= FIRST_WITH_SOFT_LIMIT
+    parts = []
+    for entry in entries:
+        part = begin(asked, entry, left, is_first=is_first, is_again=is_again)
+        parts.append(part)
+        taken = size_of(part, left)
+        if taken:
+            left, is_first = max(0, left - taken), False
+    return parts
+
+
+def size_of(part: Part, left: int) -> int:
+    """What a partition takes of the limit; of one that is still to be read, all that it may."""
+    if isinstance(part.fetched, Fetched):
+        return len(part.fetched.data)
+    return min(left, part.entry.bytes_max) if part.fetched is not None else 0
+
+
+def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bool) -> Part:
+    """Look at one partition, and read it if nothing is wrong."""
+    found = leader_of(asked, entry)
+    if isinstance(found, ErrorCode):
+        entry.watch(None)
+        return Part(entry, error=found)
+    entry.watch(found)
+    part = Part(entry, found)
+    log, offset = found.log, entry.fetch_offset
+    if asked.is_follower and not (
+        found.leadership and asked.replica_id in found.leadership.followers
+    ):
+        part.error = stranger(entry)
+    elif entry.last_fetched_epoch >= 0:
+        part.diverging = divergence(found, entry)
+        if part.diverging is not None and part.diverging.epoch == UNKNOWN:
+            part.error, part.diverging = ErrorCode.OFFSET_OUT_OF_RANGE, None
+    if part.error or part.diverging is not None:
+        return part
+    if asked.is_follower and not is_again and log.start_offset <= offset <= log.end_offset:
+        now_ms = asked.broker.clock()
+        found.fetched_by(asked.replica_id, offset, entry.log_start_offset, now_ms)
+    read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
+    return part
+
+
+def leader_of(asked: Asked, entry: Entry) -> Partition | ErrorCode:
+    partitions = asked.broker.partitions
+    if asked.version < FIRST_WITH_IDS:
+        return partitions.leader(entry.topic, entry.index, entry.current_leader_epoch)
+    name = partitions.topic_name(entry.topic_id)
+    if name is None:
+        return ErrorCode.UNKNOWN_TOPIC_ID
+    entry.topic = name
+    found = partitions.leader(name, entry.index, entry.current_leader_epoch)
+    if isinstance(found, Partition) and found.topic_id not in (entry.topic_id, ZERO_UUID):
+        return ErrorCode.INCONSISTENT_TOPIC_ID
+    return found
+
+
+def stranger(entry: Entry) -> ErrorCode:
+    """The answer to a follower that is none, or not yet, in this epoch."""
+    if entry.current_leader_epoch >= 0:
+        return ErrorCode.UNKNOWN_LEADER_EPOCH
+    return ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def divergence(partition: Partition, entry: Entry) -> EpochEnd | None:
+    """Where the reader's log and ours part; with the epoch -1 if nobody can tell."""
+    ended = partition.end_of_epoch(entry.last_fetched_epoch)
+    if ended.epoch == UNKNOWN or entry.fetch_offset < partition.log.start_offset:
+        return EpochEnd(UNKNOWN, UNKNOWN)
+    if ended.epoch < entry.last_fetched_epoch or ended.end_offset < entry.fetch_offset:
+        return ended
+    return None
+
+
+def read_part(asked: Asked, part: Part, bytes_max: int, *, is_first: bool) -> None:
+    partition = part.partition
+    assert partition is not None
+    log, offset = partition.log, part.entry.fetch_offset
+    upper_offset = asked.upper_offset(partition)
+    if bytes_max <= 0 and not is_first and log.start_offset <= offset <= log.end_offset:
+        part.fetched = Fetched(b"", offset)
+        return
+    try:
+        fetched = read(
+            log,
+            offset,
+            max(0, bytes_max),
+            upper_offset,
+            is_first_whole=is_first,
+            is_committed=asked.is_committed,
+        )
+    except DISK_TROUBLE as error:
+        asked.broker.partitions.disk_failed(partition, error)
+        part.error = ErrorCode.KAFKA_STORAGE_ERROR
+        return
+    if isinstance(fetched, Refusal):
+        part.error = fetched.code
+    else:
+        part.fetched = fetched
+
+
+async def read_cold(asked: Asked, parts: list[Part]) -> None:
+    """Read what is not in memory, in other threads, all at once."""
+    for _ in range(TRIES):
+        cold = [part for part in parts if isinstance(part.fetched, Later)]
+        if not cold:
+            return
+        await asyncio.gather(*(read_one_cold(asked, part) for part in cold))
+    for part in parts:
+        if isinstance(part.fetched, Later):
+            part.fetched, part.error = None, ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+async def read_one_cold(asked: Asked, part: Part) -> None:
+    later, partition = part.fetched, part.partition
+    assert isinstance(later, Later) and partition is not None
+    in_thread = asyncio.get_running_loop().run_in_executor
+    fetched: Fetched | None = None
+    try:
+        fetched = await in_thread(None, later.run)
+    except FileNotFoundError:
+        pass  # Retention was here meanwhile: where the log starts now says what becomes of this.
+    except DISK_TROUBLE as error:
+        asked.broker.partitions.disk_failed(partition, error)
+        part.fetched, part.error = None, ErrorCode.KAFKA_STORAGE_ERROR
+        return
+    if fetched is None or later.is_outdated:
+        part.fetched = None
+        read_part(asked, part, part.entry.bytes_max, is_first=True)
+        return
+    part.fetched = fetched
+    if fetched.segment is not None:
+        fetched.segment.remember(fetched.next_offset, fetched.next_position)

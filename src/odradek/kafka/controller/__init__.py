@@ -1,0 +1,1 @@
+"""The rules of the cluster's controller: pure, over an image of what ZooKeeper holds."""

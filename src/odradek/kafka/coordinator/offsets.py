@@ -1,0 +1,97 @@
+"""The offsets of one group: committed, on their way to the log, and held by transactions.
+
+An offset counts by where its record lies in the log, so a transaction that commits late does not
+undo what was committed after its records were written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from odradek.kafka.storage.names import TopicPartition
+
+
+class CommittedOffset(NamedTuple):
+    """What a consumer said about one partition."""
+
+    offset: int
+    leader_epoch: int  # -1 if it did not say.
+    metadata: str
+    commit_timestamp_ms: int
+    expire_timestamp_ms: int = -1  # Clients older than 2.1 may set it themselves.
+
+
+class Logged(NamedTuple):
+    """An offset, and the first offset of the batch that holds it."""
+
+    committed: CommittedOffset
+    batch_offset: int
+
+
+@dataclass(slots=True)
+class Offsets:
+    """All that is known of one group's offsets."""
+
+    logged: dict[TopicPartition, Logged] = field(default_factory=dict)
+    in_flight: dict[TopicPartition, int] = field(default_factory=dict)  # The newest append of each.
+    transactional: dict[int, dict[TopicPartition, Logged]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.logged or self.in_flight or self.transactional)
+
+    def get(self, partition: TopicPartition) -> CommittedOffset | None:
+        logged = self.logged.get(partition)
+        return logged.committed if logged else None
+
+    def is_unstable(self, partition: TopicPartition) -> bool:
+        """Whether another offset may take its place without a new request."""
+        return partition in self.in_flight or any(
+            partition in held for held in self.transactional.values()
+        )
+
+    def send(self, partitions: Iterable[TopicPartition], number: int) -> None:
+        """Note that an append with offsets of these partitions is on its way."""
+        for partition in partitions:
+            self.in_flight[partition] = number
+
+    def arrive(self, partitions: Iterable[TopicPartition], number: int) -> None:
+        """Note that the append has come to its end, good or bad."""
+        for partition in partitions:
+            if self.in_flight.get(partition) == number:
+                del self.in_flight[partition]
+
+    def put(self, partition: TopicPartition, logged: Logged) -> None:
+        """Take an offset over, unless a later record has said otherwise."""
+        known = self.logged.get(partition)
+        if known is None or known.batch_offset < logged.batch_offset:
+            self.logged[partition] = logged
+
+    def hold(self, producer_id: int, partition: TopicPartition, logged: Logged) -> None:
+        """Keep an offset until its transaction ends."""
+        self.transactional.setdefault(producer_id, {})[partition] = logged
+
+    def let_go(self, producer_id: int, partition: TopicPartition) -> None:
+        """Forget an offset of an open transaction."""
+        held = self.transactional.get(producer_id, {})
+        held.pop(partition, None)
+        if not held:
+            self.transactional.pop(producer_id, None)
+
+    def end_transaction(self, producer_id: int, is_commit: bool) -> None:
+        held = self.transactional.pop(producer_id, {})
+        if is_commit:
+            for partition, logged in held.items():
+                self.put(partition, logged)
+
+    def remove(self, partition: TopicPartition, tombstone_offset: int) -> None:
+        """Forget what was committed before a tombstone."""
+        known = self.logged.get(partition)
+        if known is not None and known.batch_offset < tombstone_offset:
+            del self.logged[partition]
+
+    def erasable(self) -> Iterator[TopicPartition]:
+        """Every partition that has, or is about to have, an offset outside of transactions."""
+        yield from self.logged
+        yield from (partition for partition in self.in_flight if partition not in self.logged)

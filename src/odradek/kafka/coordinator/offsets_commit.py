@@ -1,0 +1,225 @@
+"""OffsetCommit and TxnOffsetCommit: a group writes down how far it has come.
+
+Only members of the current generation may, or anyone while the group is empty (consumers that
+assign partitions by hand, and tools); transactional producers older than version 3 cannot say who
+they are, and are believed. An offset is visible once its record is safe in the log, one of a
+transaction when the transaction commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from odradek.kafka.coordinator.group import Group, State
+from odradek.kafka.coordinator.group_answers import UNKNOWN_MEMBER
+from odradek.kafka.coordinator.group_effects import Asker
+from odradek.kafka.coordinator.group_errors import commit_error
+from odradek.kafka.coordinator.group_records import write_offset_key, write_offset_value
+from odradek.kafka.coordinator.groups_desk import Desk
+from odradek.kafka.coordinator.groups_sync import generation_error
+from odradek.kafka.coordinator.offsets import CommittedOffset, Logged
+from odradek.kafka.coordinator.offsets_answers import commit_response, txn_commit_response
+from odradek.kafka.storage.names import TopicPartition
+from odradek.kafka.wire.batch_writer import Envelope
+from odradek.kafka.wire.errors import ErrorCode
+from odradek.kafka.wire.messages.offset_commit import OffsetCommitRequest
+from odradek.kafka.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+
+NO_RETENTION_TIME = NO_TIMESTAMP = NO_PRODUCER = -1
+PLAIN_COMMIT = Envelope(base_sequence=0)  # As Kafka writes it, though no producer counts.
+
+Commits = dict[TopicPartition, CommittedOffset]
+
+
+class Committer(NamedTuple):
+    """Who commits, and what."""
+
+    asker: Asker
+    group_id: str
+    generation_id: int
+    member_id: str
+    instance_id: str | None
+    commits: Commits
+    producer_id: int = NO_PRODUCER
+    producer_epoch: int = -1
+
+    @property
+    def is_transactional(self) -> bool:
+        return self.producer_id != NO_PRODUCER
+
+    @classmethod
+    def of(cls, asker: Asker, request: OffsetCommitRequest, now_ms: int) -> Committer:
+        return cls(
+            asker,
+            request.group_id,
+            request.generation_id_or_member_epoch,
+            request.member_id,
+            request.group_instance_id,
+            plain_commits(request, now_ms),
+        )
+
+    @classmethod
+    def of_transaction(
+        cls, asker: Asker, request: TxnOffsetCommitRequest, now_ms: int
+    ) -> Committer:
+        return cls(
+            asker,
+            request.group_id,
+            request.generation_id,
+            request.member_id,
+            request.group_instance_id,
+            transactional_commits(request, now_ms),
+            request.producer_id,
+            request.producer_epoch,
+        )
+
+
+def plain_commits(request: OffsetCommitRequest, now_ms: int) -> Commits:
+    retention_ms = request.retention_time_ms
+    expire_ms = NO_TIMESTAMP if retention_ms == NO_RETENTION_TIME else now_ms + retention_ms
+    commits: Commits = {}
+    for topic in request.topics:
+        for each in topic.partitions:
+            is_dated = each.commit_timestamp != NO_TIMESTAMP
+            commits[TopicPartition(topic.name, each.partition_index)] = CommittedOffset(
+                each.committed_offset,
+                each.committed_leader_epoch,
+                each.committed_metadata or "",
+                each.commit_timestamp if is_dated else now_ms,
+                expire_ms,
+            )
+    return commits
+
+
+def transactional_commits(request: TxnOffsetCommitRequest, now_ms: int) -> Commits:
+    return {
+        TopicPartition(topic.name, each.partition_index): CommittedOffset(
+            each.committed_offset,
+            each.committed_leader_epoch,
+            each.committed_metadata or "",
+            now_ms,
+        )
+        for topic in request.topics
+        for each in topic.partitions
+    }
+
+
+def commit(desk: Desk, committer: Committer, now_ms: int) -> None:
+    """Handle a commit: refuse it, or have it written and answer then."""
+    group = desk.groups.get(committer.group_id)
+    if group is None and committer.generation_id >= 0 and not committer.is_transactional:
+        refuse(desk, committer, ErrorCode.ILLEGAL_GENERATION)
+        return
+    group = group or Group(committer.group_id, now_ms)
+    if error := commit_refusal(group, committer):
+        refuse(desk, committer, error)
+        return
+    member = group.members.get(committer.member_id)
+    if member is not None and not committer.is_transactional:
+        desk.hear_from(member, now_ms)
+    store(desk, group, committer, now_ms)
+
+
+def commit_refusal(group: Group, committer: Committer) -> ErrorCode | None:
+    _, _, generation_id, member_id, instance_id, *_ = committer
+    is_anonymous = generation_id < 0 and member_id == UNKNOWN_MEMBER and instance_id is None
+    if group.state is State.DEAD:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if generation_id < 0 and group.state is State.EMPTY:
+        return None
+    if is_anonymous:
+        return None if committer.is_transactional else ErrorCode.UNKNOWN_MEMBER_ID
+    if error := generation_error(group, member_id, instance_id, generation_id):
+        return error
+    if group.state is State.COMPLETING and not committer.is_transactional:
+        return ErrorCode.REBALANCE_IN_PROGRESS
+    return None
+
+
+def refuse(desk: Desk, committer: Committer, error: ErrorCode) -> None:
+    answer(desk, committer, dict.fromkeys(committer.commits, error))
+
+
+def answer(desk: Desk, committer: Committer, errors: dict[TopicPartition, ErrorCode]) -> None:
+    respond = txn_commit_response if committer.is_transactional else commit_response
+    desk.outbox.answer(committer.asker, respond(errors, committer.asker.version))
+
+
+def store(desk: Desk, group: Group, committer: Committer, now_ms: int) -> None:
+    """Have those offsets written whose metadata is not too long."""
+    length_max = desk.limits.metadata_length_max
+    accepted = {
+        partition: committed
+        for partition, committed in committer.commits.items()
+        if java_length(committed.metadata) <= length_max
+    }
+    if not accepted:
+        refuse(desk, committer, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+        return
+    desk.groups[group.group_id] = group
+    write = CommitWrite(group, committer, accepted)
+    records = offset_records(group.group_id, accepted.items())
+    write.number = desk.append(records, write, now_ms, envelope_of(committer))
+    group.offsets.send(accepted, write.number)
+
+
+def java_length(text: str) -> int:
+    """The length as Java counts it: in UTF-16 units."""
+    if text.isascii():
+        return len(text)
+    return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
+
+
+def offset_records(
+    group_id: str, commits: Iterable[tuple[TopicPartition, CommittedOffset]]
+) -> Iterable[tuple[bytes, bytes]]:
+    for partition, committed in commits:
+        yield write_offset_key(group_id, partition), write_offset_value(committed)
+
+
+def envelope_of(committer: Committer) -> Envelope:
+    if not committer.is_transactional:
+        return PLAIN_COMMIT
+    return Envelope(
+        producer_id=committer.producer_id,
+        producer_epoch=committer.producer_epoch,
+        base_sequence=0,
+        is_transactional=True,
+    )
+
+
+@dataclass(slots=True)
+class CommitWrite:
+    """Offsets on their way to the log."""
+
+    group: Group
+    committer: Committer
+    accepted: Commits
+    number: int = -1
+
+    def appended(self, desk: Desk, base_offset: int, now_ms: int) -> None:
+        offsets, producer_id = self.group.offsets, self.committer.producer_id
+        offsets.arrive(self.accepted, self.number)
+        for partition, committed in self.accepted.items():
+            if self.committer.is_transactional:
+                offsets.hold(producer_id, partition, Logged(committed, base_offset))
+            else:
+                offsets.put(partition, Logged(committed, base_offset))
+        if self.committer.is_transactional:
+            desk.open_for_producer.setdefault(producer_id, {})[self.group.group_id] = None
+        self._answer(desk, ErrorCode.NONE)
+
+    def failed(self, desk: Desk, error: ErrorCode, now_ms: int) -> None:
+        self.group.offsets.arrive(self.accepted, self.number)
+        desk.forget_if_nothing_stored(self.group.group_id)
+        self._answer(desk, commit_error(error))
+
+    def _answer(self, desk: Desk, error: ErrorCode) -> None:
+        too_large = ErrorCode.OFFSET_METADATA_TOO_LARGE
+        errors = {
+            partition: error if partition in self.accepted else too_large
+            for partition in self.committer.commits
+        }
+        answer(desk, self.committer, errors)

@@ -1,0 +1,1 @@
+"""The rules of replication: who is in sync, and what is committed."""

@@ -1,0 +1,1 @@
+"""Sockets, the table of handlers, and the wiring of a node."""

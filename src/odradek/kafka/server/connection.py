@@ -1,0 +1,264 @@
+"""A client's socket: its requests, one after the other, and their answers in that order.
+
+A request is handled as soon as it comes; only one that has to wait gets a task. While it waits,
+those behind it do too, unless all are Produces: these may begin while others before them wait for
+replicas, and whoever sends several at once is not slowed down.
+
+Nobody makes us hold more than our share. While a client does not read what it is sent, or too
+much of what it sent waits, it is not read from; what it had sent before stays as it came. Whoever
+breaks the protocol is dropped, and the others do not notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Generator, Iterator
+from functools import partial
+from itertools import chain
+from types import coroutine
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from odradek.kafka.wire.apis import PRODUCE
+from odradek.kafka.wire.connection import Origin, Request, ServerConnection
+from odradek.kafka.wire.schema import Message
+from odradek.runtime.errors import ProtocolError
+
+if TYPE_CHECKING:
+    from odradek.kafka.server.clients import Clients
+
+FETCH = 1
+NOT_FINISHED_ALONE = frozenset({PRODUCE, FETCH})  # Nobody needs their answers but who asked.
+WAITING_MAX = 100
+WAITING_BYTES_MAX = 16 * 1024 * 1024
+JOINED_BYTES_MAX = 32 * 1024  # Copying so much costs less than to hand over its pieces.
+OUTPUT_BYTES_MAX = 256 * 1024  # What is answered is sent at the latest when it is so much.
+NOTHING: Iterator[Request] = iter(())
+
+Result = TypeVar("Result")
+
+
+class Connection(asyncio.BufferedProtocol):
+    """One client."""
+
+    __slots__ = (
+        "_arrived",
+        "_clients",
+        "_is_alone",
+        "_is_closing",
+        "_is_stuck",
+        "_listener",
+        "_next",
+        "_transport",
+        "_waiting",
+        "_waiting_bytes",
+        "_wire",
+        "address",
+        "heard_s",
+        "port",
+    )
+    _transport: asyncio.Transport
+    _wire: ServerConnection
+
+    def __init__(self, clients: Clients, listener: str) -> None:
+        self._clients = clients
+        self._listener = listener
+        self.address = ""
+        self.port = 0
+        self.heard_s = clients.loop.time()  # When the last bytes came.
+        self._arrived = NOTHING  # What has come, and is not yet opened...
+        self._next: Request | None = None  # ...but for this one, which has to wait.
+        self._waiting: dict[Request, asyncio.Task[None] | None] = {}
+        self._waiting_bytes = 0
+        self._is_alone = False  # What waits is no Produce: nothing may begin beside it.
+        self._is_stuck = False  # The client does not read.
+        self._is_closing = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is to be answered."""
+        return bool(self._waiting)
+
+    # The socket
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by descent.
+        self.address, self.port = (transport.get_extra_info("peername") or ("", 0))[:2]
+        clients = self._clients
+        origin = Origin(self._listener, self.address)
+        self._wire = ServerConnection(
+            clients.frame_bytes_max, clients.scratch, origin, clients.handlers
+        )
+        if refusal := clients.admit(self):
+            self.drop(refusal)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._is_closing = True
+        self._arrived, self._next = NOTHING, None
+        for request, task in self._waiting.items():
+            if task is not None and request.api.key in NOT_FINISHED_ALONE:
+                task.cancel()
+        self._waiting = {}
+        self._clients.forget(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._wire.get_buffer()
+
+    def buffer_updated(self, count: int) -> None:
+        if self._is_closing:
+            return
+        self.heard_s = self._clients.loop.time()
+        arrived = self._wire.receive(count)
+        has_more = self._arrived is not NOTHING
+        self._arrived = chain(self._arrived, arrived) if has_more else arrived
+        self._take_all()
+        if self._arrived is not NOTHING:
+            self._transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        return False
+
+    def pause_writing(self) -> None:
+        self._is_stuck = True
+
+    def resume_writing(self) -> None:
+        self._is_stuck = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """A reason to wait is gone: there may be others."""
+        if self._arrived is NOTHING:
+            return
+        self._take_all()
+        if self._arrived is NOTHING and not self._is_closing:
+            self._transport.resume_reading()
+
+    def drop(self, why: str) -> None:
+        """End the connection at once."""
+        if not self._is_closing:
+            self._clients.broker.meters.connections_dropped += 1
+            self._clients.broker.note.info("%s:%s is dropped: %s", self.address, self.port, why)
+            self._close()
+            self._transport.abort()
+
+    def _refuse(self, error: ProtocolError) -> None:
+        """What was sent makes no sense. What came before it is answered, but nobody waits long."""
+        if self._is_stuck:
+            self.drop(str(error))
+        elif not self._is_closing:
+            self._clients.broker.meters.connections_dropped += 1
+            self._clients.broker.note.info("%s:%s is dropped: %s", self.address, self.port, error)
+            self.hang_up()
+
+    def hang_up(self) -> None:
+        """Send what is written, then end the connection; who will not take it loses it."""
+        if self._is_closing:
+            self._transport.abort()
+            return
+        self._send()
+        self._close()
+        self._transport.close()
+
+    def _close(self) -> None:
+        self._is_closing = True
+        self._arrived, self._next = NOTHING, None
+
+    def _send(self) -> None:
+        """Send what is answered: many small pieces as one, large ones as they are."""
+        wire = self._wire
+        is_small = wire.output_bytes < JOINED_BYTES_MAX
+        output = wire.take_output()
+        if not output or self._is_closing:
+            return
+        if is_small:
+            self._transport.write(b"".join(output))
+        else:
+            self._transport.writelines(output)
+
+    # Requests
+
+    def _take_all(self) -> None:
+        """Take what has come, up to where there is a reason to wait."""
+        try:
+            while not self._is_stuck and not self._is_closing:
+                request = self._next or next(self._arrived, None)
+                if request is None:
+                    self._arrived = NOTHING
+                    break
+                if self._waiting and not self._may_begin(request):
+                    self._next = request
+                    break
+                self._next = None
+                self._begin(request)
+                if self._wire.output_bytes > OUTPUT_BYTES_MAX:
+                    self._send()
+        except ProtocolError as error:
+            self._refuse(error)
+        self._send()
+
+    def _may_begin(self, request: Request) -> bool:
+        """Whether a request may begin although others wait."""
+        if self._is_alone or request.api.key != PRODUCE:
+            return False
+        return len(self._waiting) < WAITING_MAX and self._waiting_bytes < WAITING_BYTES_MAX
+
+    def _begin(self, request: Request) -> None:
+        clients = self._clients
+        key = request.api.key
+        handler = clients.handlers[key](request.message, request, clients.broker)
+        try:
+            waits_for = handler.send(None)
+        except StopIteration as done:
+            self._wire.respond(request, done.value)
+            clients.count(request, self.heard_s)
+            return
+        except ProtocolError:
+            raise
+        except Exception as error:
+            clients.broker.tasks.fail(f"{request.api.name} of {self.address}", error)
+            self.drop("the broker stops")
+            return
+        self._is_alone = key != PRODUCE
+        self._waiting[request] = None
+        self._waiting_bytes += request.size
+        self._waiting[request] = clients.broker.tasks.start(
+            f"{request.api.name} of {self.address}",
+            self._finish(request, self.heard_s, handler, waits_for),
+            may_end=True,
+        )
+
+    async def _finish(
+        self,
+        request: Request,
+        heard_s: float,
+        handler: Coroutine[Any, Any, Message | None],
+        waits_for: Any,
+    ) -> None:
+        try:
+            response = await resume(handler, waits_for)
+        except ProtocolError as error:
+            self._refuse(error)
+            return
+        finally:
+            self._waiting.pop(request, None)
+            self._waiting_bytes -= request.size
+        self._clients.count(request, heard_s, has_waited=True)
+        if not self._is_closing:
+            self._wire.respond(request, response)
+            self._send()
+            self._go_on()
+
+
+@coroutine
+def resume(handler: Coroutine[Any, Any, Result], waits_for: Any) -> Generator[Any, Any, Result]:
+    """Go on with a coroutine that was begun without a task, and waits."""
+    while True:
+        try:
+            sent = yield waits_for
+        except BaseException as error:
+            step = partial(handler.throw, error)
+        else:
+            step = partial(handler.send, sent)
+        try:
+            waits_for = step()
+        except StopIteration as done:
+            return cast(Result, done.value)
