@@ -37,7 +37,8 @@ scenarios: $(READY)  ## the text stories; REWRITE=1 writes their narration anew
 	$(BIN)/pytest tests/simulation/test_scenarios.py
 
 simulate: $(READY)  ## many seeds of the simulated worlds: SEEDS of each
-	SEEDS=$(SEEDS) $(BIN)/pytest tests/simulation/test_determinism.py tests/zookeeper/server/test_crashes.py
+	SEEDS=$(SEEDS) $(BIN)/pytest tests/simulation/test_determinism.py tests/zookeeper/server/test_crashes.py \
+		tests/kafka/server/test_crashes.py
 
 fuzz: $(READY)  ## hostile bytes for every reader: CASES for each kind, from SEED
 	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)

@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from odradek.kafka.storage.appending import append_as_follower
-from odradek.kafka.storage.cleaner import CleanedGroup, Finished, begin_cleaning
+from odradek.kafka.storage.cleaner import begin_cleaning
+from odradek.kafka.storage.cleaner_steps import CleanedGroup, Finished
 from odradek.kafka.storage.dirty import measure
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.log import Log

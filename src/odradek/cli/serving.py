@@ -70,5 +70,5 @@ async def _serve(make: Callable[[], Server]) -> None:
     if dying.done():
         stopping.cancel()
         dying.result()
-    dying.cancel()
-    await server.stop()
+    await server.stop()  # Its tasks run until it is relieved: who waits for them is not cancelled.
+    await dying

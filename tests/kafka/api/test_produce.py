@@ -193,12 +193,9 @@ async def test_bytes_that_were_flipped_are_refused_and_harm_nobody(served: Serve
 
 
 @with_broker()
-async def test_there_are_no_transactions_without_a_coordinator(served: Served) -> None:
+async def test_a_transaction_needs_the_id_of_who_transacts(served: Served) -> None:
     served.lead()
     data = batch_of([b"x"], producer_id=7, is_transactional=True)
-    named = produce_of(data, transactional_id="id")
-    answer = await served.ask(named, PRODUCE_VERSION, ProduceResponse)
-    assert only(answer).error_code == ErrorCode.INVALID_TXN_STATE
     answer = await served.ask(produce_of(data), PRODUCE_VERSION, ProduceResponse)
     assert only(answer).error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 

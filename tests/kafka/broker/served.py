@@ -14,6 +14,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeVar, cast
 
 from odradek.kafka.broker.broker import Broker
+from odradek.kafka.broker.coordinators import Coordinators
 from odradek.kafka.broker.fetch_sessions import FetchSessions
 from odradek.kafka.broker.log_settings import log_settings
 from odradek.kafka.broker.metadata import Metadata
@@ -267,7 +268,7 @@ def _broker(
     partitions = Partitions(directories, surroundings, meters, tasks, note, random)
     slots = settings().max_incremental_fetch_session_cache_slots
     nobody = cast(Any, SimpleNamespace())  # No ZooKeeper, no controller.
-    return Broker(
+    broker = Broker(
         id=BROKER_ID,
         cluster_id="test",
         configs=cast(Any, configs),
@@ -285,3 +286,5 @@ def _broker(
         random=random,
         clock=clock,
     )
+    broker.coordinators = Coordinators(broker)
+    return broker

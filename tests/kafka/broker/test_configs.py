@@ -116,14 +116,21 @@ def test_notifications_are_removed_after_a_quarter_of_an_hour() -> None:
 
 
 def test_what_was_missed_without_a_session_is_read_with_the_next() -> None:
+    async def delete(client: ZooKeeperClient) -> None:
+        await client.delete("/config/ips/10.0.0.1")
+
     with Cluster() as cluster:
         cluster.start(1)
         configs = cluster.members[1].configs
+        cluster.look(changed("ips/10.0.0.1", config(connection_creation_rate="5")))
+        cluster.until(lambda: "ips/10.0.0.1" in configs.clients)
         cluster.world.network.cut("b1", "zookeeper")
         cluster.world.run_for(SESSION_MS / 1000 * 3)
         cluster.look(changed("topics/t", config(retention_ms="5")))
+        cluster.look(delete)
         cluster.world.network.heal("b1", "zookeeper")
         cluster.until(lambda: configs.topic_settings("t").retention_ms == 5)
+        cluster.until(lambda: not configs.clients)
 
 
 def test_a_change_of_ours_is_heard_by_every_broker() -> None:

@@ -105,3 +105,57 @@ def test_a_write_under_an_epoch_that_has_passed_makes_its_controller_resign() ->
         assert reign is not None and reign.office.is_over
         cluster.until(lambda: controller.epoch == 8)
         cluster.until(lambda: "t" in cluster.members[1].metadata.topics)
+
+
+def test_what_was_deleted_unheard_is_forgotten_under_the_next_controller() -> None:
+    async def delete(client: ZooKeeperClient) -> None:
+        await client.create("/admin/delete_topics/t", None)
+
+    async def topics(client: ZooKeeperClient) -> list[str]:
+        return await client.get_children("/brokers/topics")
+
+    with Cluster() as cluster:
+        cluster.start(1, 2)
+        first, second = cluster.controller, cluster.members[3 - cluster.controller.id]
+        data = TOPIC.replace(b"[1]", b"[%d]" % first.id)
+        cluster.do(first.id, lambda: first.keeper.make("/brokers/topics/t", data))
+        cluster.until(lambda: "t" in second.metadata.topics)
+        cluster.world.network.cut(f"b{first.id}", f"b{second.id}")
+        cluster.look(delete)
+        cluster.until(lambda: cluster.look(topics) == [])
+        assert "t" in second.metadata.topics
+        cluster.world.host(f"b{first.id}").kill()
+        cluster.until(lambda: second.controller.is_active and "t" not in second.metadata.topics)
+
+
+def test_an_old_protocol_is_spoken_where_old_brokers_may_come() -> None:
+    with Cluster() as cluster:
+        cluster.start(1, inter_broker_protocol_version="2.6")
+        assert json.loads(cluster.read("/brokers/ids/1"))["version"] == 4
+        assert json.loads(cluster.read("/feature")) == {"features": {}, "version": 1, "status": 0}
+        cluster.look(make_topic)
+        cluster.until(lambda: len(cluster.members[1].metadata.topics.get("t", ())) == 2)
+        assert cluster.read("/brokers/topics/t") == TOPIC  # It got no id.
+        assert cluster.members[1].metadata.topic_id("t") == bytes(16)
+
+
+def test_what_nobody_can_have_meant_stops_no_broker() -> None:
+    async def spoil(client: ZooKeeperClient) -> None:
+        await client.create("/brokers/topics/bad", b"no JSON")
+        await client.create("/brokers/ids/9", b"[]")
+        await client.create("/admin/reassign_partitions", b"{}")
+        await client.create("/admin/preferred_replica_election", b"{}")
+        await client.set_data("/controller", b"nobody")
+
+    async def mend(client: ZooKeeperClient) -> None:
+        await client.delete("/controller")
+
+    with Cluster() as cluster:
+        cluster.start(1)
+        cluster.look(spoil)
+        cluster.world.run_for(10)
+        assert not cluster.members[1].controller.is_active
+        cluster.look(mend)
+        cluster.until(lambda: cluster.members[1].controller.epoch == 2)
+        cluster.look(make_topic)
+        cluster.until(lambda: len(cluster.members[1].metadata.topics.get("t", ())) == 2)

@@ -8,10 +8,13 @@ import pytest
 
 from odradek.kafka.broker.keeper import DuplicateBroker
 from odradek.simulation.errors import NodeFailed
+from odradek.simulation.processes import Environment
+from odradek.simulation.world import World
 from odradek.zookeeper.client.aio import ZooKeeperClient
 from odradek.zookeeper.client.errors import NoNode
+from odradek.zookeeper.wire.codes import Perms
 from odradek.zookeeper.wire.messages.data import Stat
-from tests.kafka.broker.members import SESSION_MS, Cluster
+from tests.kafka.broker.members import SESSION_MS, Cluster, Member
 
 AT_START = (
     "/consumers",
@@ -145,3 +148,23 @@ def test_a_stop_ends_the_registration() -> None:
 
         cluster.do(1, member.keeper.close)
         assert cluster.look(gone)
+
+
+@pytest.mark.parametrize(
+    ("path", "perms"),
+    [
+        ("/brokers/topics/t", [Perms.ALL, Perms.READ]),
+        ("/config/users/u", [Perms.ALL]),
+        ("/config/brokers/1", [Perms.ALL]),
+        ("/consumers/g", [Perms.ALL]),
+    ],
+)
+def test_acls_are_set_where_they_are_asked_for(path: str, perms: list[Perms]) -> None:
+    async def main(environment: Environment) -> list[tuple[int, str | None]]:
+        member = Member(1, "b1", environment.disk, environment.random, zookeeper_set_acl="true")
+        return [(it.perms, it.id.scheme) for it in member.keeper.acl(path)]
+
+    with World(1) as world:
+        found = world.run_to_end(world.host("b1").start(main))
+    assert [it for it, _ in found] == perms
+    assert found[0][1] == ("world" if path.startswith("/consumers") else "auth")

@@ -26,7 +26,7 @@ from odradek.kafka.wire.messages.list_partition_reassignments import (
 )
 from odradek.kafka.wire.schema import Message
 from odradek.zookeeper.client.aio import ZooKeeperClient
-from tests.kafka.broker.clusters import ask_for_isr, led_by, make, state
+from tests.kafka.broker.clusters import ask_for_isr, led_by, live, make, state
 from tests.kafka.broker.members import Cluster
 
 PREFERRED, UNCLEAN = 0, 1
@@ -71,6 +71,18 @@ def elect(cluster: Cluster, election_type: int, *, all_partitions: bool = False)
     return [
         it.error_code for topic in answer.replica_election_results for it in topic.partition_result
     ]
+
+
+def second_choice_leads(cluster: Cluster) -> tuple[int, int]:
+    """A partition whose first choice was away and is back in sync; its first and second choice."""
+    first, second = 3 - cluster.controller.id, cluster.controller.id
+    make(cluster, {0: [first, second]})
+    cluster.world.host(f"b{first}").kill()
+    cluster.until(lambda: led_by(cluster, second))
+    cluster.world.host(f"b{first}").start()
+    cluster.until(lambda: cluster.knows(first) and led_by(cluster, second))
+    ask_for_isr(cluster, second, [second, first])
+    return first, second
 
 
 def topic_node(cluster: Cluster) -> tuple[object, object, object]:
@@ -158,6 +170,9 @@ def test_a_topic_on_the_move_is_deleted_when_it_has_arrived() -> None:
         cluster.do(1, lambda: delete_topic(cluster.members[1].keeper, "t"))
         cluster.world.run_for(10)
         assert cluster.look(topics) == ["t"]
+        assert ask_for_isr(cluster, 1, [1, 2]).topics[0].partitions[0].error_code == 0
+        cluster.until(lambda: cluster.look(topics) == [])
+        cluster.until(lambda: not any("t" in it.metadata.topics for it in live(cluster)))
 
 
 def test_a_move_goes_on_under_another_controller() -> None:
@@ -213,6 +228,15 @@ def test_what_nobody_else_can_lead_keeps_a_broker_for_a_while_only() -> None:
 def test_the_first_choice_gets_its_leadership_back_when_asked_for() -> None:
     with Cluster() as cluster:
         cluster.start(1, 2, auto_leader_rebalance_enable="false")
+        first, _ = second_choice_leads(cluster)
+        assert elect(cluster, PREFERRED) == [ErrorCode.NONE]
+        assert cluster.controller.metadata.topics["t"][0].leader == first
+        cluster.until(lambda: led_by(cluster, first))
+
+
+def test_who_is_away_is_no_preferred_leader() -> None:
+    with Cluster() as cluster:
+        cluster.start(1, 2)
         first, second = 3 - cluster.controller.id, cluster.controller.id
         make(cluster, {0: [first, second]})
         assert elect(cluster, PREFERRED) == [ErrorCode.ELECTION_NOT_NEEDED]
@@ -220,12 +244,6 @@ def test_the_first_choice_gets_its_leadership_back_when_asked_for() -> None:
         cluster.world.host(f"b{first}").kill()
         cluster.until(lambda: led_by(cluster, second))
         assert elect(cluster, PREFERRED) == [ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE]
-        cluster.world.host(f"b{first}").start()
-        cluster.until(lambda: cluster.knows(first) and led_by(cluster, second))
-        ask_for_isr(cluster, second, [second, first])
-        assert elect(cluster, PREFERRED) == [ErrorCode.NONE]
-        assert cluster.controller.metadata.topics["t"][0].leader == first
-        cluster.until(lambda: led_by(cluster, first))
 
 
 def test_an_unclean_election_is_made_only_when_asked_for() -> None:
@@ -252,13 +270,7 @@ def test_old_tools_ask_for_preferred_leaders_by_a_znode() -> None:
 
     with Cluster() as cluster:
         cluster.start(1, 2, auto_leader_rebalance_enable="false")
-        first, second = 3 - cluster.controller.id, cluster.controller.id
-        make(cluster, {0: [first, second]})
-        cluster.world.host(f"b{first}").kill()
-        cluster.until(lambda: led_by(cluster, second))
-        cluster.world.host(f"b{first}").start()
-        cluster.until(lambda: cluster.knows(first) and led_by(cluster, second))
-        ask_for_isr(cluster, second, [second, first])
+        first, _ = second_choice_leads(cluster)
         for _ in range(2):  # The second time nothing changes, but the node goes all the same.
             cluster.look(write)
             cluster.until(lambda: led_by(cluster, first))
@@ -268,13 +280,7 @@ def test_old_tools_ask_for_preferred_leaders_by_a_znode() -> None:
 def test_leaderships_go_back_by_themselves_after_a_while() -> None:
     with Cluster() as cluster:
         cluster.start(1, 2)
-        first, second = 3 - cluster.controller.id, cluster.controller.id
-        make(cluster, {0: [first, second]})
-        cluster.world.host(f"b{first}").kill()
-        cluster.until(lambda: led_by(cluster, second))
-        cluster.world.host(f"b{first}").start()
-        cluster.until(lambda: cluster.knows(first) and led_by(cluster, second))
-        ask_for_isr(cluster, second, [second, first])
+        first, _ = second_choice_leads(cluster)
         cluster.until(lambda: led_by(cluster, first), limit_s=400)
 
 

@@ -15,14 +15,13 @@ from odradek.kafka.wire.messages.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
+from odradek.zookeeper.client.aio import ZooKeeperClient
 from tests.kafka.broker.members import Cluster
 
 
-def init(cluster: Cluster, broker_id: int, transactional_id: str | None = None) -> tuple[int, int]:
+def init(cluster: Cluster, broker_id: int) -> tuple[int, int]:
     """The error and the id that a producer gets."""
-    request = InitProducerIdRequest(
-        transactional_id=transactional_id, transaction_timeout_ms=60_000
-    )
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
     broker = cluster.members[broker_id].broker
     answer = cluster.do(broker_id, lambda: serve_locally(broker, request, 4))
     assert isinstance(answer, InitProducerIdResponse)
@@ -85,8 +84,13 @@ def test_only_brokers_that_are_registered_get_a_block() -> None:
         assert (fine.error_code, fine.producer_id_start, fine.producer_id_len) == (0, 0, 1000)
 
 
-def test_transactional_producers_find_no_coordinator_yet() -> None:
+def test_a_block_that_cannot_be_read_is_not_guessed() -> None:
+    async def spoil(client: ZooKeeperClient) -> None:
+        await client.set_data("/latest_producer_id_block", b"no JSON")
+
     with Cluster() as cluster:
         cluster.start(1)
-        assert init(cluster, 1, "tx") == (ErrorCode.COORDINATOR_NOT_AVAILABLE, -1)
-        assert init(cluster, 1, "") == (ErrorCode.INVALID_REQUEST, -1)
+        cluster.look(spoil)
+        answer = allocate(cluster, 1, cluster.members[1].keeper.epoch)
+        assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+        assert cluster.read("/latest_producer_id_block") == b"no JSON"

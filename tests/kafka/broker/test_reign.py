@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from odradek.kafka.broker.topics import add_partitions, create_topic, delete_topic
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
@@ -152,6 +154,20 @@ def test_a_topic_that_allows_it_is_led_by_who_is_left() -> None:
         cluster.until(lambda: led_by(cluster, alive))
         now = state(cluster)
         assert (now["isr"], now["leader_recovery_state"]) == ([alive], 1)
+
+
+@pytest.mark.parametrize("entity_path", ["topics/t", "brokers/<default>"])
+def test_a_topic_without_a_leader_gets_one_when_loss_is_allowed(entity_path: str) -> None:
+    with Cluster() as cluster:
+        cluster.start(1, 2)
+        dead, alive = 3 - cluster.controller.id, cluster.controller.id
+        make(cluster, {0: [dead, alive]})
+        ask_for_isr(cluster, dead, [dead])
+        cluster.world.host(f"b{dead}").kill()
+        cluster.until(lambda: led_by(cluster, -1))
+        texts = {"unclean.leader.election.enable": "true"}
+        cluster.do(alive, lambda: cluster.members[alive].configs.write(entity_path, texts))
+        cluster.until(lambda: led_by(cluster, alive))
 
 
 def test_a_leader_gets_the_isr_it_asks_for() -> None:

@@ -25,3 +25,17 @@ def numbers() -> Iterator[int]:
 def name(numbers: Iterator[int]) -> Callable[[], str]:
     """Names of topics and groups that nobody else has."""
     return lambda: f"t{next(numbers)}"
+
+
+@pytest.fixture(scope="session")
+def coordinator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    """A broker that loses its patience sooner: with members, and with open transactions."""
+    settings: dict[str, object] = {
+        "group.min.session.timeout.ms": 100,
+        "offsets.topic.num.partitions": 5,
+        "transaction.state.log.num.partitions": 5,
+        "transaction.max.timeout.ms": 60_000,
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": 100,
+    }
+    with running_broker(tmp_path_factory.mktemp("coordinator"), **settings) as running:
+        yield running

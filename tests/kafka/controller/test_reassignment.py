@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odradek.kafka.controller import reassignment
+from odradek.kafka.controller.decide import decide_offline
 from odradek.kafka.controller.deletion import ask_for_deletion
 from odradek.kafka.controller.image import Assignment
 from odradek.kafka.controller.reassignment import Verdict, judge_target
@@ -87,7 +88,6 @@ def test_the_leader_moves_only_if_it_must() -> None:
 
 def test_what_is_removed_leaves_the_isr_and_is_deleted() -> None:
     cluster = image([1, 2, 3], {0: [3, 2]}, {0: state(3, [1, 2, 3])})
-    decision = reassignment.decide_removed(cluster, T0, [1])
-    (change,) = decision.changes
+    (change,) = decide_offline(cluster, [(T0, 1)]).changes
     assert (change.state.isr, change.recipients) == ((2, 3), (3, 2))
-    assert decision.requests.stop == {1: {T0: True}}
+    assert reassignment.deleted(T0, [1]).stop == {1: {T0: True}}

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from odradek.kafka.storage.cleaner import (
-    CleanedGroup,
-    Cleaning,
-    Pace,
-    Stopped,
-    Uncleanable,
-    begin_cleaning,
-)
+from odradek.kafka.storage.cleaner import Cleaning, begin_cleaning
+from odradek.kafka.storage.cleaner_steps import CleanedGroup, Pace, Stopped, Uncleanable
 from odradek.kafka.storage.dirty import Dirty, measure
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.removal import remove_files

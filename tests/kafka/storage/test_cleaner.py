@@ -8,14 +8,8 @@ from dataclasses import replace
 import pytest
 
 from odradek.kafka.storage.appending import append_as_follower
-from odradek.kafka.storage.cleaner import (
-    CleanedGroup,
-    Finished,
-    Pace,
-    Stopped,
-    Uncleanable,
-    begin_cleaning,
-)
+from odradek.kafka.storage.cleaner import begin_cleaning
+from odradek.kafka.storage.cleaner_steps import CleanedGroup, Finished, Pace, Stopped, Uncleanable
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.reading import Later, offset_since, read, youngest
 from odradek.kafka.storage.retention import retire_old_segments

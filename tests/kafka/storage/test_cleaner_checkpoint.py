@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from odradek.kafka.storage.checkpoints import CLEANED_OFFSETS
-from odradek.kafka.storage.cleaner import CleanedGroup, Stopped
+from odradek.kafka.storage.cleaner_steps import CleanedGroup, Stopped
 from odradek.kafka.storage.directories import LogDirectories
 from odradek.kafka.storage.directory import LogDirectory
 from odradek.kafka.storage.files import OpenFiles

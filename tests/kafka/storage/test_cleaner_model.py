@@ -9,7 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from odradek.kafka.storage.cleaner import CleanedGroup, Cleaning, CleaningStep, begin_cleaning
+from odradek.kafka.storage.cleaner import Cleaning, begin_cleaning
+from odradek.kafka.storage.cleaner_steps import CleanedGroup, CleaningStep
 from odradek.kafka.storage.dirty import measure
 from odradek.kafka.storage.producers import Producers
 from odradek.kafka.storage.recover import Checkpointed

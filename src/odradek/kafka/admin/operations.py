@@ -1,4 +1,4 @@
-"""What may be done to a topic or a cluster, as a field of bits: bit n is operation n.
+"""What may be done to a topic, a group or a cluster, as a field of bits: bit n is operation n.
 
 Without an authorizer everybody may do everything.
 """
@@ -42,6 +42,7 @@ ALL_OF_A_TOPIC = bits(
         AclOperation.ALTER_CONFIGS,
     )
 )
+ALL_OF_A_GROUP = bits((AclOperation.READ, AclOperation.DELETE, AclOperation.DESCRIBE))
 ALL_OF_A_CLUSTER = bits(
     (
         AclOperation.CREATE,

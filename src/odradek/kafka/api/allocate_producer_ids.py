@@ -16,6 +16,7 @@ from odradek.kafka.wire.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
 )
+from odradek.runtime.errors import ProtocolError
 from odradek.zookeeper.client.errors import ZooKeeperError
 
 TRIES_MAX = 10
@@ -60,7 +61,10 @@ async def next_block(reign: Reign, broker_id: int) -> Block | Refusal | None:
     found = await office.keeper.read(paths.PRODUCER_IDS)
     if found is None:
         return None
-    block = decide_next_block(found[0])
+    try:
+        block = decide_next_block(found[0])
+    except ProtocolError as error:
+        return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, str(error))
     if isinstance(block, Refusal):
         return block
     data = encode_block(block, broker_id)

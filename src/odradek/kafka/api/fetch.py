@@ -40,6 +40,12 @@ READ_COMMITTED = 1
 FIRST_WITH_REPLICA_STATE = 15
 FIRST_WITH_HINTS = 16
 HINTED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+# What is known before anything is read: such answers have an empty list where others have null.
+UNREAD = (
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.UNKNOWN_TOPIC_ID,
+    ErrorCode.INCONSISTENT_TOPIC_ID,
+)
 
 
 async def fetch(message: FetchRequest, request: Request, broker: Broker) -> FetchResponse:
@@ -166,9 +172,14 @@ def failure(
     entry, error = part.entry, part.error
     if part.partition is not None:
         part.partition.meter.failed_fetch_requests += 1
+    aborted: list[AbortedTransaction] | None = [] if error in UNREAD else None
     if error not in HINTED or asked.version < FIRST_WITH_HINTS:
         return PartitionData(
-            partition_index=entry.index, error_code=error, high_watermark=-1, records=b""
+            partition_index=entry.index,
+            error_code=error,
+            high_watermark=-1,
+            aborted_transactions=aborted,
+            records=b"",
         )
     hint = hint_of(asked.broker, entry.topic, entry.index)
     for broker_id, host, port, rack in nodes_at(asked.broker, hint.leader_id, listener):
@@ -178,6 +189,7 @@ def failure(
         error_code=error,
         high_watermark=-1,
         current_leader=LeaderIdAndEpoch(leader_id=hint.leader_id, leader_epoch=hint.leader_epoch),
+        aborted_transactions=aborted,
         records=b"",
     )
 

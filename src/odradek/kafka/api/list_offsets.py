@@ -4,7 +4,8 @@
 -2  the start                  -3  the first record with the largest timestamp (v7)
 -4  the start on this broker (v8), the same     -5  what was moved to tiered storage (v9): nothing
 
-Any other is a time: the first record that is not older. No such record: offset -1, and no error.
+Any other below 0 is refused. The rest are times: the first record that is not older. No such
+record: offset -1, and no error.
 v0 knows whole segments alone, and answers with a list.
 """
 
@@ -29,7 +30,13 @@ from odradek.kafka.wire.messages.list_offsets import (
 )
 
 LATEST, EARLIEST, LARGEST_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
-FIRST_VERSIONS = {LARGEST_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
+FIRST_VERSIONS = {
+    LATEST: 0,
+    EARLIEST: 0,
+    LARGEST_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+}
 FIRST_WITH_EPOCHS = 4
 FIRST_WITH_OFFSET_NOT_AVAILABLE = 5
 CONSUMER, DEBUGGER = -1, -2
@@ -72,7 +79,7 @@ async def answer(
     topic: str,
     asked: ListOffsetsPartition,
 ) -> ListOffsetsPartitionResponse:
-    if request.version < FIRST_VERSIONS.get(asked.timestamp, 0):
+    if asked.timestamp < 0 and not is_known(asked.timestamp, request.version):
         return failure(asked, ErrorCode.UNSUPPORTED_VERSION)
     partition = broker.partitions.leader(topic, asked.partition_index, asked.current_leader_epoch)
     if isinstance(partition, ErrorCode):
@@ -94,6 +101,11 @@ async def answer(
         offset=found.offset,
         leader_epoch=found.leader_epoch if request.version >= FIRST_WITH_EPOCHS else NO_EPOCH,
     )
+
+
+def is_known(special: int, version: int) -> bool:
+    first_version = FIRST_VERSIONS.get(special)
+    return first_version is not None and version >= first_version
 
 
 async def find(

@@ -7,6 +7,8 @@ acks=-1  answer once every in-sync replica holds it, or REQUEST_TIMED_OUT
 Each partition succeeds or fails for itself. Where `flush.messages` asks for a flush, nobody is
 answered before it is done.
 
+The first batch of a transaction is taken only if its coordinator knows of it (KIP-890).
+
 v3 takes one batch of magic 2 a partition, v0-2 take message sets; v7 allows zstd; v8 says what is
 wrong with which record (KIP-467).
 """
@@ -21,10 +23,13 @@ from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.hints import Hint, hint_of, nodes_at
 from odradek.kafka.broker.parked import Until
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
-from odradek.kafka.storage.appending import Appended
+from odradek.kafka.coordinator.txn_errors import for_producer, of_verification
+from odradek.kafka.coordinator.txn_state import Claim
+from odradek.kafka.storage.appending import Appended, verification_of
+from odradek.kafka.storage.names import TopicPartition
+from odradek.kafka.storage.producers import Verification
 from odradek.kafka.storage.refusal import Refusal
-from odradek.kafka.wire.batch import CODEC_MASK, MAGIC_POSITION, TRANSACTIONAL
+from odradek.kafka.wire.batch import CODEC_MASK, MAGIC_POSITION, TRANSACTIONAL, Batch
 from odradek.kafka.wire.compression import Codec
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.errors import ErrorCode
@@ -32,23 +37,35 @@ from odradek.kafka.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
+    PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
     TopicProduceResponse,
 )
 from odradek.kafka.wire.schema import Records
-from odradek.runtime.disk import DiskFull
 from odradek.runtime.errors import ProtocolError
 
 ALL_IN_SYNC = -1
 FIRST_WITH_HINTS = 10
+KNOWS_ABORTABLE = 11
 KNOWN_ACKS = (ALL_IN_SYNC, 0, 1)
 
 ADMIN_CLIENT = "__admin_client"  # Kafka's own tools may write to internal topics under this name.
 ATTRIBUTES_POSITION = 22  # The lower byte of a batch's attributes.
 RARE = TRANSACTIONAL | Codec.ZSTD  # A batch with neither bit needs no second look.
-TOLD = frozenset({ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP})
+LENGTH_POSITION, LENGTH_END = 8, 12
+Verified = dict[tuple[str, int], Verification | Refusal]
+NOTHING: Verified = {}
+# What the log itself finds wrong with records; such answers say where it starts.
+SEEN_BY_LOG = frozenset(
+    {
+        ErrorCode.INVALID_RECORD,
+        ErrorCode.INVALID_TIMESTAMP,
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+    }
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -60,6 +77,7 @@ class Attempt:
     appended: Appended | None = None
     refusal: Refusal | None = None
     partition: Partition | None = None
+    start_offset: int = -1
 
 
 async def produce(
@@ -67,10 +85,13 @@ async def produce(
 ) -> ProduceResponse | None:
     if message.acks not in KNOWN_ACKS:
         return refuse_all(message, ErrorCode.INVALID_REQUIRED_ACKS)
+    verified = NOTHING
+    if message.transactional_id is not None:
+        verified = await verify(broker, message, request.version)
     now_ms = broker.clock()
     attempts = [
         [
-            attempt(broker, message, request, topic.name, each.index, each.records, now_ms)
+            attempt(broker, message, request, topic.name, each, now_ms, verified)
             for each in topic.partition_data
         ]
         for topic in message.topic_data
@@ -136,31 +157,77 @@ def attempt(
     message: ProduceRequest,
     request: Request,
     topic: str,
-    index: int,
-    records: Records | None,
+    data: PartitionProduceData,
     now_ms: int,
+    verified: Verified,
 ) -> Attempt:
     """Append one partition's records, or say why not."""
+    index, records = data.index, data.records
     if topic in INTERNAL and request.client_id != ADMIN_CLIENT:
         return Attempt(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
     partition = broker.partitions.leader(topic, index)
     if isinstance(partition, ErrorCode):
         return Attempt(index, partition)
-    meter = partition.meter
-    meter.produce_requests += 1
-    found = mistake(message, request.version, records) or append(
-        broker, partition, message.acks, b"" if records is None else records, now_ms
+    partition.meter.produce_requests += 1
+    records = b"" if records is None else records
+    if early := mistake(message, request.version, records):
+        return refused(index, early, partition, records, -1)
+    verification = verified.get((topic, index)) if verified else None
+    if isinstance(verification, Refusal):
+        return refused(index, verification, partition, records, -1)
+    is_for_all = message.acks == ALL_IN_SYNC
+    found = broker.partitions.append(
+        partition, records, now_ms, is_for_all=is_for_all, verification=verification
     )
     if isinstance(found, Appended):
         return Attempt(index, ErrorCode.NONE, found, None, partition)
-    meter.failed_produce_requests += 1
-    meter.bytes_rejected += len(records or b"")
-    return Attempt(index, found.code, None, found, partition)
+    start_offset = partition.log.start_offset if found.code in SEEN_BY_LOG else -1
+    return refused(index, found, partition, records, start_offset)
 
 
-def mistake(message: ProduceRequest, version: int, records: Records | None) -> Refusal | None:
+def refused(
+    index: int, refusal: Refusal, partition: Partition, records: Records, start_offset: int
+) -> Attempt:
+    partition.meter.failed_produce_requests += 1
+    partition.meter.bytes_rejected += len(records)
+    return Attempt(index, refusal.code, None, refusal, partition, start_offset)
+
+
+async def verify(broker: Broker, message: ProduceRequest, version: int) -> Verified:
+    """Ask the coordinator about the transactions that begin here."""
+    asked: dict[Claim, dict[TopicPartition, Verification]] = {}
+    for topic in message.topic_data:
+        for each in topic.partition_data:
+            partition = broker.partitions.leader(topic.name, each.index)
+            if isinstance(partition, Partition) and each.records is not None:
+                found = verification_of(partition.log, each.records, broker.clock())
+                if found is not None:
+                    claim = claim_of(message, each.records)
+                    asked.setdefault(claim, {})[partition.where] = found
+    verified: Verified = {}
+    for claim, verifications in asked.items():
+        codes = await broker.coordinators.verifier.verify(claim, list(verifications))
+        for where, verification in verifications.items():
+            code = codes.get(where, ErrorCode.NONE)
+            verified[where] = unverified(code, version) if code else verification
+    return verified
+
+
+def claim_of(message: ProduceRequest, records: Records) -> Claim:
+    batch = Batch(memoryview(records))
+    assert message.transactional_id is not None
+    return Claim(message.transactional_id, batch.producer_id, batch.producer_epoch)
+
+
+def unverified(code: ErrorCode, version: int) -> Refusal:
+    return Refusal(for_producer(of_verification(code, knows_abortable=version >= KNOWS_ABORTABLE)))
+
+
+def mistake(message: ProduceRequest, version: int, records: Records) -> Refusal | None:
     """What may not be in a request of this version, whatever the topic says."""
-    if records is None or len(records) <= ATTRIBUTES_POSITION:
+    if version >= 3 and not is_one_entry(records):
+        return Refusal(ErrorCode.INVALID_RECORD, "Not one batch for each partition")
+    if len(records) <= ATTRIBUTES_POSITION:
         return None
     if records[MAGIC_POSITION] != 2:
         if version < 3:
@@ -176,25 +243,22 @@ def mistake(message: ProduceRequest, version: int, records: Records | None) -> R
     return transaction_mistake(message) if attributes & TRANSACTIONAL else None
 
 
+def is_one_entry(records: Records) -> bool:
+    """Whether there is one whole entry; part of another may follow, and is dropped."""
+    end = end_of_entry(records)
+    return ATTRIBUTES_POSITION < end == len(records) or (
+        end < len(records) < end + end_of_entry(records[end:])
+    )
+
+
+def end_of_entry(records: Records) -> int:
+    return LENGTH_END + int.from_bytes(records[LENGTH_POSITION:LENGTH_END], "big")
+
+
 def transaction_mistake(message: ProduceRequest) -> Refusal | None:
-    """Transactions need a coordinator to end them, and there is none that could."""
     if message.transactional_id is None:
         return Refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    return Refusal(ErrorCode.INVALID_TXN_STATE, "This broker has no transaction coordinator")
-
-
-def append(
-    broker: Broker, partition: Partition, acks: int, records: Records, now_ms: int
-) -> Appended | Refusal:
-    if acks == ALL_IN_SYNC and partition.is_under_min_isr:
-        return Refusal(ErrorCode.NOT_ENOUGH_REPLICAS)
-    try:
-        return partition.append(records, now_ms)
-    except DiskFull as error:
-        broker.note.warning("%s: %s", partition.where, error)
-    except DISK_TROUBLE as error:
-        broker.partitions.disk_failed(partition, error)
-    return Refusal(ErrorCode.KAFKA_STORAGE_ERROR)
+    return None
 
 
 def is_flush_due(each: Attempt) -> bool:
@@ -258,9 +322,9 @@ def answer(each: Attempt) -> PartitionProduceResponse:
         index=each.index,
         error_code=each.error,
         base_offset=-1 if appended is None else appended.first_offset,
-        log_start_offset=-1 if appended is None else appended.start_offset,
+        log_start_offset=each.start_offset if appended is None else appended.start_offset,
         record_errors=list(found),
-        error_message=refusal.message if refusal.code in TOLD else None,
+        error_message=refusal.message if refusal.record_errors else None,
     )
 
 

@@ -6,7 +6,7 @@ One event loop owns it, so nothing in it is locked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
+    from odradek.kafka.broker.cleaning import LogCleaner
     from odradek.kafka.broker.configs import Configs
     from odradek.kafka.broker.controlling import ControllerShell
+    from odradek.kafka.broker.coordinators import Coordinators
     from odradek.kafka.broker.fetch_sessions import FetchSessions
     from odradek.kafka.broker.keeper import Keeper
     from odradek.kafka.broker.metadata import Metadata
@@ -50,6 +52,8 @@ class Broker:
     note: NodeLog
     random: Random
     clock: Callable[[], int]  # The wall clock, in milliseconds.
+    coordinators: Coordinators = field(init=False)  # It needs the broker: set once there is one.
+    cleaner: LogCleaner = field(init=False)  # The node's.
 
     @property
     def layers(self) -> Layers:

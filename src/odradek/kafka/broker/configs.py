@@ -81,14 +81,23 @@ class Configs:
             await self._read_again(entity_path)
 
     async def load(self) -> None:
-        """Read everything, and begin to listen."""
+        """Read everything, and begin to listen; after a lost session, read everything again."""
         await self._listen()
         entities = [
             entity for kind in ("topics", *CLIENT_TYPES) for entity in await self._all(kind)
         ]
-        for entity_path, texts in zip(entities, await self._fetch_all(entities), strict=True):
+        gone = [it for it in self._known() if it not in set(entities)]
+        found = await self._fetch_all(entities)
+        for entity_path, texts in (
+            *dict.fromkeys(gone).items(),
+            *zip(entities, found, strict=True),
+        ):
             self._take(entity_path, texts)
         await self.load_broker(self._broker_id)
+
+    def _known(self) -> list[str]:
+        """The entities of which something is said, as far as we know."""
+        return [*self.clients, *(f"topics/{topic}" for topic in self.topics)]
 
     async def fetch(self, entity_path: str) -> dict[str, str] | None:
         """What ZooKeeper says of an entity now; None if nothing was ever said."""

@@ -15,12 +15,13 @@ from typing import NamedTuple, TypeVar
 
 from odradek.kafka.broker.configs import Configs
 from odradek.kafka.broker.fenced import ControllerMoved
-from odradek.kafka.broker.keeper import PAUSE_S, Keeper
+from odradek.kafka.broker.keeper import Keeper
 from odradek.kafka.broker.links import Links
 from odradek.kafka.broker.office import Office, ReignOver
 from odradek.kafka.broker.reign import Reign, Work
 from odradek.kafka.controller import paths, znodes
 from odradek.kafka.controller.image import Image
+from odradek.kafka.controller.znodes import BadZnode
 from odradek.runtime.clock import wall_clock_ms
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
@@ -38,6 +39,7 @@ from odradek.zookeeper.wire.messages.data import Stat
 
 NOBODY = -1
 FIRST_BALANCE_S = 5.0
+REST_S = 1.0  # Before another try, when something is wrong that may last.
 
 Result = TypeVar("Result")
 
@@ -94,6 +96,7 @@ class ControllerShell:
         """Stand for election, from now on and after every lost session."""
         self._keeper.lost.append(self._lost)
         self._keeper.renewed.append(self._renewed)
+        self._configs.changed.append(self._config_changed)
         self._tasks.start("controller", self._run())
         self.enqueue("election", self._follow)
 
@@ -145,11 +148,11 @@ class ControllerShell:
             self.enqueue("election", self._follow)
         except (SessionExpired, ClientClosed):
             self._resign()  # With the next session, if there is one, `_renewed` goes on.
-        except ZooKeeperError as error:
+        except (ZooKeeperError, BadZnode) as error:
             # We know too little to go on: let somebody else try, or ourselves, from the start.
             self._note.error("gives way: %s failed: %s", event.name, error)
             self._resign()
-            await asyncio.sleep(PAUSE_S)
+            await asyncio.sleep(REST_S)
             self.enqueue("election", self._follow)
 
     def _lost(self) -> None:
@@ -227,7 +230,8 @@ class ControllerShell:
         while True:
             found = await self._keeper.read(paths.CONTROLLER_EPOCH)
             if found is not None:
-                return EpochNode(int(found[0]), found[1].version)
+                with znodes.checked(paths.CONTROLLER_EPOCH):
+                    return EpochNode(int(found[0]), found[1].version)
             await self._keeper.make(paths.CONTROLLER_EPOCH, b"0")
 
     def _stir(self, event: WatchEvent) -> None:
@@ -241,6 +245,26 @@ class ControllerShell:
         if self._balance is not None:
             self._balance.cancel()
             self._balance = None
+
+    # Leaders for those who would rather lose records than wait
+
+    def _config_changed(self, entity_path: str) -> None:
+        kind, _, name = entity_path.partition("/")
+        topic = name if kind == "topics" else None
+        if self.reign is None or kind not in ("topics", "brokers"):
+            return
+        settings = self._configs.layers.topics
+        if topic is not None:
+            settings = self._configs.topic_settings(topic)
+        if settings.unclean_leader_election_enable:
+            self.enqueue(f"unclean leaders of {entity_path}", lambda: self._bring_online(topic))
+
+    async def _bring_online(self, topic: str | None) -> None:
+        """Elect leaders where there are none: of one topic, or of all."""
+        if self.reign is not None:
+            image = self.reign.image
+            wanted = image.all_partitions() if topic is None else image.partitions(topic)
+            await self.reign.office.bring_online(list(wanted))
 
     # The balance of leaderships
 

@@ -48,6 +48,7 @@ from odradek.zookeeper.wire.messages.data import ACL, Stat
 PAUSE_S = 0.1
 IN_FLIGHT_MAX = 1000
 UNREGISTERED = -1
+OVER = (State.LOST, State.AUTH_FAILED, State.CLOSED)  # There is no session to go on with.
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -102,7 +103,7 @@ class Keeper:
     async def _begin_again(self) -> None:
         while True:
             try:
-                if not self.client.state.is_connected:
+                if self.client.state in OVER:
                     await self.client.connect(self._connect_timeout_s)
                 await self._renew()
                 return

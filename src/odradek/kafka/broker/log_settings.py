@@ -42,6 +42,7 @@ def log_settings(topic: TopicSettings, broker: BrokerSettings) -> LogSettings:
         timestamp_before_max_ms=topic.message_timestamp_before_max_ms,
         timestamp_after_max_ms=topic.message_timestamp_after_max_ms,
         producer_expiration_ms=broker.producer_id_expiration_ms,
+        is_transaction_verified=broker.transaction_partition_verification_enable,
     )
 
 

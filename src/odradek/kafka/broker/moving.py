@@ -78,11 +78,7 @@ class Moving:
         assert before is not None
         if assignment != before:
             await self._put(where, assignment)
-            unneeded = without(before.replicas, assignment.replicas)
-            if unneeded:
-                await self._office.carry_out(
-                    reassignment.decide_removed(self._image, where, unneeded)
-                )
+            await self._remove(where, without(before.replicas, assignment.replicas))
         if assignment.is_being_reassigned:
             await self.go_on(where)
         else:
@@ -92,14 +88,17 @@ class Moving:
         final = Assignment(assignment.target)
         self._image.put_assignment(where, final)
         await self._settle(where, reassignment.decide_moved_leader)
-        await self._office.carry_out(
-            reassignment.decide_removed(self._image, where, assignment.removing)
-        )
+        await self._remove(where, assignment.removing)
         await self._put(where, final)
         self._office.tell_about([where])
-        await self._forget_finished(where)
+        await self._forget_finished()
         deletion.resume_deletion(self._image, [where.topic])
         await self._deleting.go_on()
+
+    async def _remove(self, where: TopicPartition, removed: Sequence[int]) -> None:
+        """Nobody counts on these replicas any more; then they can be deleted."""
+        await self._office.take_offline((where, it) for it in removed)
+        self._office.tell(reassignment.deleted(where, removed))
 
     async def _settle(self, where: TopicPartition, choose: reassignment.DecideOne) -> None:
         await self._office.settle([where], lambda _: choose(self._image, where))
@@ -113,7 +112,7 @@ class Moving:
         current = self._image.assignment(where)
         return where in self._image.moving and current is not None and current.target == target
 
-    async def _forget_finished(self, where: TopicPartition) -> None:
+    async def _forget_finished(self) -> None:
         found = await self._office.keeper.read(paths.REASSIGN_PARTITIONS)
         if found is not None:
             try:

@@ -13,16 +13,20 @@ from odradek.kafka.broker.flushing import Flushes
 from odradek.kafka.broker.meters import Meters
 from odradek.kafka.broker.partition import Partition, Surroundings
 from odradek.kafka.controller.znodes import id_bytes, id_text
+from odradek.kafka.storage.appending import Appended
 from odradek.kafka.storage.checkpoints import read_topic_id, write_topic_id
 from odradek.kafka.storage.directories import LogDirectories
 from odradek.kafka.storage.directory import LogDirectory
 from odradek.kafka.storage.errors import StorageError
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import Purpose, TopicPartition
+from odradek.kafka.storage.producers import Verification
+from odradek.kafka.storage.refusal import Refusal
+from odradek.kafka.storage.validate import Origin
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.leader_and_isr import LeaderAndIsrPartitionState
 from odradek.kafka.wire.schema import ZERO_UUID
-from odradek.runtime.disk import DiskError, DiskFull
+from odradek.runtime.disk import Buffer, DiskError, DiskFull
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 
@@ -33,7 +37,9 @@ class Partitions:
     """All partitions of one broker.
 
     What the node wires: `doomed` is given the directory of a deleted one, with the delay after
-    which it may go, and `directory_failed` hears of a log directory that went offline.
+    which it may go, `directory_failed` hears of a log directory that went offline, and all of
+    `leading_changed` are given each partition for which this broker begins, goes on or ceases to
+    lead.
     """
 
     def __init__(
@@ -50,6 +56,7 @@ class Partitions:
         self.flushes = Flushes(tasks, surroundings.clock, self.disk_failed)
         self.doomed: Callable[[str, int], None] = lambda path, delay_ms: None
         self.directory_failed: Callable[[LogDirectory], None] = lambda directory: None
+        self.leading_changed: list[Callable[[Partition], None]] = []
         self._surroundings = surroundings
         self._meters = meters
         self._note = note
@@ -102,6 +109,7 @@ class Partitions:
         if isinstance(found, ErrorCode):
             return found
         found.lead(state)
+        self._tell_leading(found)
         return ErrorCode.NONE
 
     def follow(
@@ -112,15 +120,14 @@ class Partitions:
         if isinstance(found, ErrorCode):
             return found
         found.follow(state)
+        self._tell_leading(found)
         return ErrorCode.NONE
 
     def stop(self, where: TopicPartition, *, delete: bool) -> ErrorCode:
         """Hold a replica no longer; with `delete` its log goes too, after a while."""
         partition = self._here.pop(where, None)
         if partition is not None:
-            self._forget_topic(partition)
-            partition.leadership = None
-            partition.tell_changed()
+            self._let_go(partition)
         if where in self.offline:
             return ErrorCode.KAFKA_STORAGE_ERROR
         log = self.directories.find(where)
@@ -209,6 +216,17 @@ class Partitions:
         text = read_topic_id(log.files.disk, log.directory)
         return ZERO_UUID if text is None else id_bytes(text)
 
+    def _let_go(self, partition: Partition) -> None:
+        """It is no longer among those that are here."""
+        self._forget_topic(partition)
+        partition.leadership = None
+        partition.tell_changed()
+        self._tell_leading(partition)
+
+    def _tell_leading(self, partition: Partition) -> None:
+        for told in self.leading_changed:
+            told(partition)
+
     def _forget_topic(self, partition: Partition) -> None:
         topic = partition.where.topic
         self._counts[topic] -= 1
@@ -216,6 +234,29 @@ class Partitions:
             del self._counts[topic]
             self._topics.pop(partition.topic_id, None)
             self._meters.forget(topic)
+
+    # Appending
+
+    def append(
+        self,
+        partition: Partition,
+        records: Buffer,
+        now_ms: int,
+        *,
+        is_for_all: bool,
+        origin: Origin = Origin.CLIENT,
+        verification: Verification | None = None,
+    ) -> Appended | Refusal:
+        """Append as leader; `is_for_all` (acks=-1) needs enough replicas in sync."""
+        if is_for_all and partition.is_under_min_isr:
+            return Refusal(ErrorCode.NOT_ENOUGH_REPLICAS)
+        try:
+            return partition.append(records, now_ms, origin, verification)
+        except DiskFull as error:
+            self._note.warning("%s: %s", partition.where, error)
+        except DISK_TROUBLE as error:
+            self.disk_failed(partition, error)
+        return Refusal(ErrorCode.KAFKA_STORAGE_ERROR)
 
     # Disks that fail
 
@@ -235,7 +276,5 @@ class Partitions:
             self.offline.add(where)
             partition = self._here.pop(where, None)
             if partition is not None:
-                self._forget_topic(partition)
-                partition.leadership = None
-                partition.tell_changed()
+                self._let_go(partition)
         self.directory_failed(directory)

@@ -80,6 +80,7 @@ class Peer:
         self._client_id = client_id
         self._timeout_s = timeout_s
         self._protocol: PeerProtocol | None = None
+        self._connecting = asyncio.Lock()  # Those who ask at once share one connection.
 
     async def ask(self, message: Message, version: int) -> Message:
         """Send a request; its answer. Raises `PeerLost`."""
@@ -97,11 +98,15 @@ class Peer:
             self._protocol = None
 
     async def _connected(self) -> PeerProtocol:
-        if self._protocol is None or not self._protocol.is_open:
-            if self.endpoint.protocol is not SecurityProtocol.PLAINTEXT:
-                raise PeerLost(f"{self.endpoint}: only PLAINTEXT is spoken among brokers so far")
-            loop = asyncio.get_running_loop()
-            _, self._protocol = await loop.create_connection(
-                lambda: PeerProtocol(self._client_id), self.endpoint.host, self.endpoint.port
-            )
-        return self._protocol
+        async with self._connecting:
+            if self._protocol is None or not self._protocol.is_open:
+                self._protocol = await self._connect()
+            return self._protocol
+
+    async def _connect(self) -> PeerProtocol:
+        if self.endpoint.protocol is not SecurityProtocol.PLAINTEXT:
+            raise PeerLost(f"{self.endpoint}: only PLAINTEXT is spoken among brokers so far")
+        _, protocol = await asyncio.get_running_loop().create_connection(
+            lambda: PeerProtocol(self._client_id), self.endpoint.host, self.endpoint.port
+        )
+        return protocol

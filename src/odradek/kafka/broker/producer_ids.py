@@ -1,7 +1,7 @@
 """Producer ids for this broker's clients, out of blocks that the controller gives.
 
-The next block is asked for before the last is used up; as long as there is none, a client is told
-to try again.
+The next block is asked for before the last is used up. As long as there is none, which is seldom
+more than a moment at the very start, a client waits a little, and is then told to try again.
 """
 
 from __future__ import annotations
@@ -38,12 +38,28 @@ class ProducerIds:
         self._tasks = tasks
         self._note = note
         self._ids = core.ProducerIds()
+        self._waiting: list[asyncio.Future[None]] = []
 
     def take(self) -> int | None:
         """A new id; None if there is none yet."""
         taken = self._ids.take()
         self.prefetch()
         return taken
+
+    async def until_there(self, timeout_s: float) -> None:
+        """Wait until there are ids, or for so long."""
+        self.prefetch()
+        if self._ids.has_any:
+            return
+        loop = asyncio.get_running_loop()
+        there: asyncio.Future[None] = loop.create_future()
+        timer = loop.call_later(timeout_s, settle, there)
+        self._waiting.append(there)
+        try:
+            await there
+        finally:
+            timer.cancel()
+            self._waiting.remove(there)
 
     def prefetch(self) -> None:
         """Ask for a block if one will soon be needed."""
@@ -70,7 +86,14 @@ class ProducerIds:
         block = core.Block(answer.producer_id_start, answer.producer_id_len)
         is_new = self._ids.receive(block, now_ms())
         self._ids.is_asking = not is_new
+        for there in self._waiting:
+            settle(there)
         return is_new
+
+
+def settle(there: asyncio.Future[None]) -> None:
+    if not there.done():
+        there.set_result(None)
 
 
 def now_ms() -> int:

@@ -174,33 +174,42 @@ def read_part(asked: Asked, part: Part, bytes_max: int, *, is_first: bool) -> No
 
 async def read_cold(asked: Asked, parts: list[Part]) -> None:
     """Read what is not in memory, in other threads, all at once."""
+    in_thread = asyncio.get_running_loop().run_in_executor
     for _ in range(TRIES):
-        cold = [part for part in parts if isinstance(part.fetched, Later)]
+        cold = {
+            in_thread(None, outcome_of, part.fetched): part
+            for part in parts
+            if isinstance(part.fetched, Later)
+        }
         if not cold:
             return
-        await asyncio.gather(*(read_one_cold(asked, part) for part in cold))
+        await asyncio.wait(cold)
+        for done, part in cold.items():
+            take_cold(asked, part, done.result())
     for part in parts:
         if isinstance(part.fetched, Later):
             part.fetched, part.error = None, ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-async def read_one_cold(asked: Asked, part: Part) -> None:
+def outcome_of(later: Later[Fetched]) -> Fetched | Exception:
+    """In another thread: nobody may be left to hear what is raised."""
+    try:
+        return later.run()
+    except DISK_TROUBLE as error:
+        return error
+
+
+def take_cold(asked: Asked, part: Part, outcome: Fetched | Exception) -> None:
     later, partition = part.fetched, part.partition
     assert isinstance(later, Later) and partition is not None
-    in_thread = asyncio.get_running_loop().run_in_executor
-    fetched: Fetched | None = None
-    try:
-        fetched = await in_thread(None, later.run)
-    except FileNotFoundError:
-        pass  # Retention was here meanwhile: where the log starts now says what becomes of this.
-    except DISK_TROUBLE as error:
-        asked.broker.partitions.disk_failed(partition, error)
-        part.fetched, part.error = None, ErrorCode.KAFKA_STORAGE_ERROR
-        return
-    if fetched is None or later.is_outdated:
-        part.fetched = None
+    part.fetched = None
+    if isinstance(outcome, FileNotFoundError) or later.is_outdated:
+        # Retention was here meanwhile, or the cleaner: the log as it is now says more.
         read_part(asked, part, part.entry.bytes_max, is_first=True)
-        return
-    part.fetched = fetched
-    if fetched.segment is not None:
-        fetched.segment.remember(fetched.next_offset, fetched.next_position)
+    elif isinstance(outcome, Exception):
+        asked.broker.partitions.disk_failed(partition, outcome)
+        part.error = ErrorCode.KAFKA_STORAGE_ERROR
+    else:
+        part.fetched = outcome
+        if outcome.segment is not None:
+            outcome.segment.remember(outcome.next_offset, outcome.next_position)

@@ -47,6 +47,7 @@ class Upkeep:
         self._clock = clock
         self._note = note
         self._written: dict[str, object] = {}  # What each checkpoint said last.
+        self.is_being_cleaned: Callable[[Log], bool] = lambda log: False  # Of `cleaning`.
 
     def start(self, tasks: Tasks) -> None:
         """Begin all that goes on as long as the broker runs."""
@@ -80,7 +81,9 @@ class Upkeep:
     async def retain(self) -> None:
         """Let go of the segments that no topic wants any more."""
         async for directory, log in self._logs():
-            with self._watched(directory):
+            if self.is_being_cleaned(log):
+                continue  # What a cleaning has begun with must be there when it ends.
+            with self.watched(directory):
                 for retired in retire_old_segments(log, self._clock()):
                     count = sum(path.endswith(".log.deleted") for path in retired.paths)
                     self._note.info("%s: %s segments go: %s", log.where, count, retired.reason)
@@ -125,7 +128,7 @@ class Upkeep:
 
     async def _flush_one(self, directory: LogDirectory, log: Log) -> None:
         in_thread = asyncio.get_running_loop().run_in_executor
-        with self._watched(directory):
+        with self.watched(directory):
             flush = log.begin_flush()
             await in_thread(None, flush.run)
             log.end_flush(flush, self._clock())
@@ -152,7 +155,7 @@ class Upkeep:
             checkpoint = directory.checkpoint(name)
             if self._written.get(checkpoint.path) == checkpoint.offsets:
                 continue
-            with self._watched(directory):
+            with self.watched(directory):
                 await in_thread(None, checkpoint.run)
                 self._written[checkpoint.path] = checkpoint.offsets
 
@@ -172,7 +175,8 @@ class Upkeep:
                     await asyncio.sleep(0)
 
     @contextmanager
-    def _watched(self, directory: LogDirectory) -> Iterator[None]:
+    def watched(self, directory: LogDirectory) -> Iterator[None]:
+        """What the disk under a directory may do, and what follows from it."""
         try:
             yield
         except DiskFull as error:

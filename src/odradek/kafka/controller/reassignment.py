@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from odradek.kafka.controller import paths
-from odradek.kafka.controller.decide import decide_elections, decide_offline
+from odradek.kafka.controller.decide import decide_elections
 from odradek.kafka.controller.decision import Change, Decision
 from odradek.kafka.controller.elections import reassigned_election
 from odradek.kafka.controller.image import Assignment, Image
+from odradek.kafka.controller.requests import Requests
 from odradek.kafka.controller.writes import Set
 from odradek.kafka.controller.znodes import write_topic
 from odradek.kafka.storage.names import TopicPartition
@@ -100,10 +101,9 @@ def decide_moved_leader(image: Image, where: TopicPartition) -> Decision:
     return decide_elections(image, [where], reassigned_election)[0]
 
 
-def decide_removed(image: Image, where: TopicPartition, removed: Iterable[int]) -> Decision:
-    """Take what is removed out of the ISR; it is deleted once that is written."""
-    removed = list(removed)
-    decision = decide_offline(image, [(where, it) for it in removed])
+def deleted(where: TopicPartition, removed: Iterable[int]) -> Requests:
+    """Have replicas deleted that are out of the ISR."""
+    requests = Requests()
     for broker_id in removed:
-        decision.requests.stop_replica(broker_id, where, delete=True)
-    return decision
+        requests.stop_replica(broker_id, where, delete=True)
+    return requests

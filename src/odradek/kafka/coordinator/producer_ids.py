@@ -79,6 +79,10 @@ class ProducerIds:
     is_asking: bool = False
     ask_again_ms: int | None = None  # After a refusal.
 
+    @property
+    def has_any(self) -> bool:
+        return self.next_id <= self.block.last or self.spare is not None
+
     def take(self) -> int | None:
         """A new id; None if a block must come first: the client is told to try again."""
         if self.next_id > self.block.last:

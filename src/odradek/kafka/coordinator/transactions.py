@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Protocol
 
 from odradek.kafka.coordinator import txn_errors
-from odradek.kafka.coordinator.producer_ids import ProducerIds
 from odradek.kafka.coordinator.txn_deadlines import Deadlines
 from odradek.kafka.coordinator.txn_decide import (
     Decision,
@@ -63,6 +63,13 @@ class Phase(Enum):
     UNLOADED = ErrorCode.NOT_COORDINATOR
 
 
+class IdSource(Protocol):
+    """Where producer ids come from."""
+
+    def take(self) -> int | None:
+        """A new one; None if a client must wait for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """A transaction as it will be when its record is committed, and who waits for that."""
@@ -100,7 +107,7 @@ class TransactionShard:
     def __init__(
         self,
         coordinator_epoch: int,
-        producer_ids: ProducerIds,
+        producer_ids: IdSource,
         settings: TransactionShardSettings = DEFAULTS,
     ) -> None:
         self.coordinator_epoch = coordinator_epoch

@@ -2,7 +2,8 @@
 
 A request is handled as soon as it comes; only one that has to wait gets a task. While it waits,
 those behind it do too, unless all are Produces: these may begin while others before them wait for
-replicas, and whoever sends several at once is not slowed down.
+replicas, and whoever sends several at once is not slowed down. Those of transactions may not, for
+they may wait before they append, and the order of batches is a promise.
 
 Nobody makes us hold more than our share. While a client does not read what it is sent, or too
 much of what it sent waits, it is not read from; what it had sent before stays as it came. Whoever
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from odradek.kafka.wire.apis import PRODUCE
 from odradek.kafka.wire.connection import Origin, Request, ServerConnection
+from odradek.kafka.wire.messages.produce import ProduceRequest
 from odradek.kafka.wire.schema import Message
 from odradek.runtime.errors import ProtocolError
 
@@ -69,7 +71,7 @@ class Connection(asyncio.BufferedProtocol):
         self._next: Request | None = None  # ...but for this one, which has to wait.
         self._waiting: dict[Request, asyncio.Task[None] | None] = {}
         self._waiting_bytes = 0
-        self._is_alone = False  # What waits is no Produce: nothing may begin beside it.
+        self._is_alone = False  # Nothing may begin beside what waits.
         self._is_stuck = False  # The client does not read.
         self._is_closing = False
 
@@ -197,7 +199,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _may_begin(self, request: Request) -> bool:
         """Whether a request may begin although others wait."""
-        if self._is_alone or request.api.key != PRODUCE:
+        if self._is_alone or is_exclusive(request):
             return False
         return len(self._waiting) < WAITING_MAX and self._waiting_bytes < WAITING_BYTES_MAX
 
@@ -217,7 +219,7 @@ class Connection(asyncio.BufferedProtocol):
             clients.broker.tasks.fail(f"{request.api.name} of {self.address}", error)
             self.drop("the broker stops")
             return
-        self._is_alone = key != PRODUCE
+        self._is_alone = is_exclusive(request)
         self._waiting[request] = None
         self._waiting_bytes += request.size
         self._waiting[request] = clients.broker.tasks.start(
@@ -246,6 +248,12 @@ class Connection(asyncio.BufferedProtocol):
             self._wire.respond(request, response)
             self._send()
             self._go_on()
+
+
+def is_exclusive(request: Request) -> bool:
+    """Whether nothing may begin while this request waits, nor this while others do."""
+    message = request.message
+    return not isinstance(message, ProduceRequest) or message.transactional_id is not None
 
 
 @coroutine

@@ -12,7 +12,7 @@ from functools import partial
 from operator import attrgetter
 
 from odradek.kafka.broker.broker import Broker
-from odradek.kafka.broker.meters import ApiMeter, Meters
+from odradek.kafka.broker.meters import ApiMeter
 from odradek.kafka.storage.log import Log
 from odradek.kafka.wire.apis import APIS
 from odradek.kafka.wire.errors import ErrorCode
@@ -38,6 +38,18 @@ LOG_FIGURES: list[tuple[str, str, Callable[[Log], float]]] = [
     ("logstartoffset", "Where a log starts", lambda log: log.start_offset),
     ("logendoffset", "Where a log ends", lambda log: log.end_offset),
 ]
+CLEANER_FIGURES = {
+    "logcleaner_cleaner_recopy_percent": ("last_recopy_percent", "What the last cleaning kept"),
+    "logcleaner_max_buffer_utilization_percent": ("last_buffer_percent", "Of its map of keys"),
+    "logcleaner_max_clean_time_secs": ("last_s", "How long the last cleaning took"),
+    "logcleaner_max_compaction_delay_secs": ("max_delay_s", "How late the latest log is"),
+    "logcleanermanager_max_dirty_percent": ("max_dirty_percent", "Of the dirtiest log"),
+}
+CLEANER_COUNTS = {
+    "cleanings": ("cleanings", "Cleanings that came to their end"),
+    "readbytes": ("bytes_read", "Bytes that were read to be cleaned"),
+    "writtenbytes": ("bytes_written", "Bytes that were kept"),
+}
 RUNNING = 3  # Kafka's number for a broker that serves.
 
 
@@ -57,6 +69,7 @@ class BrokerMetrics:
         self._declare_requests()
         self._declare_replicas()
         self._declare_logs()
+        self._declare_cleaner()
         metrics.computed_gauge(
             "odradek_loop_stall_seconds_max",
             "The longest time for which the loop heard nobody",
@@ -153,6 +166,30 @@ class BrokerMetrics:
                 compute=partial(self._by_partition, figure),
             )
 
+    def _declare_cleaner(self) -> None:
+        broker, figures, metrics = self._broker, self._broker.cleaner.figures, self._metrics
+        for name, (figure, about) in CLEANER_FIGURES.items():
+            metrics.computed_gauge(f"kafka_log_{name}", about, partial(attrgetter(figure), figures))
+        for name, (figure, about) in CLEANER_COUNTS.items():
+            count = partial(alone, attrgetter(figure), figures)
+            metrics.computed_counters(f"kafka_log_logcleaner_{name}_total", about, compute=count)
+        metrics.computed_gauge(
+            "kafka_log_logcleanermanager_time_since_last_run_ms",
+            "Since logs were looked at",
+            lambda: broker.clock() - figures.looked_at_ms if figures.looked_at_ms else 0,
+        )
+        metrics.computed_gauges(
+            "kafka_log_logcleanermanager_uncleanable_partitions_count",
+            "Logs that cannot be cleaned",
+            "logdirectory",
+            compute=lambda: {
+                (path,): count
+                for path, count in figures.uncleanable_by_directory(
+                    [it.path for it in broker.directories.online]
+                ).items()
+            },
+        )
+
     def _by_partition(self, figure: Callable[[Log], float]) -> Mapping[Labels, float]:
         return {
             (it.where.topic, str(it.where.partition)): figure(it.log)
@@ -160,7 +197,7 @@ class BrokerMetrics:
         }
 
 
-def alone(figure: Callable[[Meters], float], meters: Meters) -> Mapping[Labels, float]:
+def alone(figure: Callable[[object], float], meters: object) -> Mapping[Labels, float]:
     """One value, without labels."""
     return {(): figure(meters)}
 

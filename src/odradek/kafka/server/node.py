@@ -11,15 +11,19 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from functools import partial
+from os.path import abspath
 from random import Random
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.channel import ControllerChannel
+from odradek.kafka.broker.cleaning import LogCleaner
 from odradek.kafka.broker.configs import OF_ALL_BROKERS, Configs
 from odradek.kafka.broker.controlling import ControllerShell
+from odradek.kafka.broker.coordinators import Coordinators
 from odradek.kafka.broker.features import Features
 from odradek.kafka.broker.fetch_sessions import FetchSessions
 from odradek.kafka.broker.keeper import Keeper
+from odradek.kafka.broker.leaving import be_relieved
 from odradek.kafka.broker.links import Links
 from odradek.kafka.broker.log_settings import log_settings
 from odradek.kafka.broker.metadata import Metadata
@@ -110,7 +114,8 @@ class BrokerNode:
         self._wire(broker_id, cluster_id)
 
     def _own_directories(self) -> None:
-        self._directories.open(list(self._settings.log_dirs))
+        wanted = dict.fromkeys(abspath(path) for path in self._settings.log_dirs)
+        self._directories.open(list(wanted))
         for path, error in self._directories.offline.items():
             self.note.error("%s is offline: %s", path, error)
         if not self._directories.online:
@@ -175,6 +180,7 @@ class BrokerNode:
             clock=self._clock,
         )
         links.serve_own = channel.serve_own = partial(serve_locally, self.broker)
+        self.broker.coordinators = Coordinators(self.broker)
         self._channel = channel
         self._features = Features(self._keeper, metadata, self.note)
         self._keep_logs(self.broker.partitions)
@@ -186,6 +192,9 @@ class BrokerNode:
             partitions.fail_directory,
             self._clock,
             self.note,
+        )
+        self.broker.cleaner = LogCleaner(
+            self._directories, self._upkeep, self._settings_now, self._clock, self.tasks, self.note
         )
         partitions.doomed = self._upkeep.remove_directory_later
         partitions.directory_failed = self._directory_failed
@@ -202,12 +211,14 @@ class BrokerNode:
         await self._keeper.register(self._registration())
         await self._features.load()
         self._upkeep.start(self.tasks)
+        self.broker.cleaner.start()
         self.tasks.start("session", self._keeper.run())
         self.tasks.start("configs", self._configs.run())
         self.tasks.start("features", self._features.run())
         self.tasks.start("stalls", self._stalls.watch())
         self._keeper.renewed += [self._configs.load, self._features.load]
         self.broker.controller.start()
+        self.broker.producer_ids.prefetch()
         await self._listening.open()
         if self._http is not None:
             await self._open_to_operators(*self._http)
@@ -236,11 +247,13 @@ class BrokerNode:
         if kind == "topics":
             for log in self._logs_of(name):
                 log.settings = self._log_settings(name)
+            self.broker.cleaner.settings_changed(self._logs_of(name))
         elif entity_path in (OF_ALL_BROKERS, f"brokers/{self.broker.id}"):
             settings = {log.where.topic: None for log in self._logs()}
             fresh = {topic: self._log_settings(topic) for topic in settings}
             for log in self._logs():
                 log.settings = fresh[log.where.topic]
+            self.broker.cleaner.settings_changed(self._logs())
 
     def _logs(self) -> Iterator[Log]:
         return (log for directory in self._directories.online for log in directory.logs.values())
@@ -264,12 +277,17 @@ class BrokerNode:
 
     async def stop(self) -> None:
         """Leave the cluster, finish what is under way, and leave the disk in order."""
+        await be_relieved(
+            self.broker.id, self._keeper, self._channel, self._settings_now(), self.note
+        )
         self._listening.close()
         self.clients.close()
         if "operators" in vars(self):
             self.operators.close()
+        self.broker.coordinators.close()
         self.tasks.stop()
         await self.tasks.until_stopped()
+        self._channel.close()
         in_thread = asyncio.get_running_loop().run_in_executor
         await in_thread(None, self._directories.close, self._clock())
         await self._keeper.close()

@@ -31,12 +31,10 @@ WITHOUT_EFFECT_YET = frozenset(
         "alter.log.dirs.replication.quota.",
         "client.quota.callback.class",
         "max.connection.creation.rate",
-        # Groups and transactions.
-        "group.",
-        "offset.metadata.max.bytes",
-        "offsets.",
-        "transaction.",
-        "transactional.id.expiration.ms",
+        # Groups of the newer protocols, which need KRaft.
+        "group.consumer.",
+        "group.coordinator.",
+        "group.share.",
         # Many brokers.
         "replica.",
         "num.replica.fetchers",

@@ -10,13 +10,21 @@ dirty part is synced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from odradek.kafka.storage.cleaner_filter import BatchFilter, LastOfProducer, last_of_producers
 from odradek.kafka.storage.cleaner_groups import Sized, group_segments
 from odradek.kafka.storage.cleaner_output import CleanedFiles, remove_cleaned
+from odradek.kafka.storage.cleaner_steps import (
+    CleanedGroup,
+    CleaningStep,
+    Finished,
+    Pace,
+    Stop,
+    Stopped,
+    Uncleanable,
+)
 from odradek.kafka.storage.cleaner_transactions import CleanedTransactions
 from odradek.kafka.storage.dirty import Dirty
 from odradek.kafka.storage.entries import Entry, read_entries
@@ -37,79 +45,10 @@ from odradek.kafka.wire.batch_errors import (
 )
 from odradek.kafka.wire.message_set import read_message, unwrap
 from odradek.runtime.disk import Disk, DiskFull
-from odradek.runtime.errors import OdradekError
 
 NOT_CLEANABLE = CorruptLog, CorruptBatch, InvalidRecord, UnsupportedCodec, BatchTooLarge
-STEP_BYTES = 1 << 18  # So much is read or written between two looks around.
-MAP_BYTES = 120 << 20  # log.cleaner.dedupe.buffer.size x log.cleaner.io.buffer.load.factor
+MAP_BYTES = (128 << 20) * 9 // 10  # log.cleaner.dedupe.buffer.size x its load factor
 BUFFER_BYTES = 512 << 10  # log.cleaner.io.buffer.size
-
-
-class CleanedGroup(NamedTuple):
-    """Some segments, and the one that is ready to take their place."""
-
-    base_offsets: tuple[int, ...]
-    bytes_read: int
-    bytes_written: int
-    records_read: int
-    records_kept: int
-
-
-class Finished(NamedTuple):
-    """The log is clean up to an offset, if all groups were swapped in."""
-
-    end_offset: int
-    groups_count: int
-    keys_count: int
-    map_bytes: int
-
-
-class Stopped(NamedTuple):
-    """It did not come to its end, and may be begun anew later."""
-
-    reason: str
-
-
-class Uncleanable(NamedTuple):
-    """This log holds what nobody can read; trying again would not help."""
-
-    reason: str
-
-
-CleaningStep = CleanedGroup | Finished | Stopped | Uncleanable
-
-
-class _Stop(OdradekError):
-    """Somebody wants it to end."""
-
-
-def _never() -> bool:
-    return False
-
-
-def _at_once(_: int) -> None:
-    pass
-
-
-@dataclass(slots=True)
-class Pace:
-    """How fast it may go, and whether it may go on."""
-
-    wait: Callable[[int], None] = _at_once  # Told how many bytes were read or written.
-    is_stopped: Callable[[], bool] = _never
-    _bytes_count: int = field(default=0, init=False)
-
-    def count(self, bytes_count: int) -> None:
-        self._bytes_count += bytes_count
-        if self._bytes_count >= STEP_BYTES:
-            self.rest()
-
-    def rest(self) -> None:
-        """Look around: wait if it must be slower, end if it must not go on."""
-        if self.is_stopped():
-            raise _Stop("it was stopped")
-        self.wait(self._bytes_count)
-        self._bytes_count = 0
 
 
 @dataclass(slots=True)
@@ -133,7 +72,7 @@ class Cleaning:
         """Groups, each of them safe and ready to be swapped in, and how it ended."""
         try:
             yield from _Run(self, disk, pace or Pace()).steps()
-        except _Stop as stop:
+        except Stop as stop:
             yield Stopped(str(stop))
         except (DiskFull, FileNotFoundError) as error:
             yield Stopped(str(error))  # Retention or a deletion may have been here.
@@ -259,7 +198,7 @@ class _Run:
                 bytes_read += self._clean_segment(view, chooser, files)
             files.finish(chooser.aborted, modified_ms)
             self._disk.sync_directory(self._cleaning.directory)
-        except (_Stop, DiskFull, FileNotFoundError, *NOT_CLEANABLE):
+        except (Stop, DiskFull, FileNotFoundError, *NOT_CLEANABLE):
             files.discard()
             raise
         chooser.aborted.clear()

@@ -25,6 +25,7 @@ from odradek.kafka.storage.settings import LogSettings
 from odradek.kafka.storage.swap import Seal
 from odradek.kafka.storage.truncation import restart_at, truncate_to
 from odradek.runtime.disk import DirectoryLock
+from odradek.runtime.durable import make_durable_directories
 
 SettingsOf = Callable[[str], LogSettings]
 Chance = Callable[[], float]
@@ -49,7 +50,7 @@ class LogDirectory:
     def open(cls, files: OpenFiles, path: str) -> LogDirectory:
         """Own a directory, made if need be; `load` it then."""
         disk = files.disk
-        disk.make_directories(path)
+        make_durable_directories(disk, path)
         lock = disk.lock_directory(path)
         try:
             meta = checkpoints.read_meta(disk, path)

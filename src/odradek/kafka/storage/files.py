@@ -4,12 +4,15 @@ A broker may have a hundred thousand files and may keep some thousands open. Who
 asks for it each time; the one that was asked for longest ago is closed for the next. All of this
 belongs to the thread of the loop: work in other threads opens what it needs for itself, so that
 nothing is closed under it.
+
+Logs that have finished a segment say so here, because the cleaner looks at no others.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
+from odradek.kafka.storage.names import TopicPartition
 from odradek.runtime.disk import Disk, File
 
 OPEN_MAX = 2048
@@ -20,6 +23,7 @@ class OpenFiles:
 
     def __init__(self, disk: Disk, count_max: int = OPEN_MAX) -> None:
         self.disk = disk
+        self.rolled: dict[TopicPartition, None] = {}  # Since somebody last took them out.
         self._count_max = count_max
         self._files: OrderedDict[str, File] = OrderedDict()
 

@@ -151,6 +151,7 @@ class Log:
         new.start()
         self.names_count += 1
         self.segments.append(segment)
+        self.files.rolled[self.where] = None
         self._tail = new
         old.segment.forget()  # Some may be about to go on at its end.
         return new

@@ -12,13 +12,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from odradek.kafka.storage.cleaner import (
-    CleanedGroup,
-    Cleaning,
-    Finished,
-    Stopped,
-    Uncleanable,
-)
+from odradek.kafka.storage.cleaner import Cleaning
+from odradek.kafka.storage.cleaner_steps import CleanedGroup, Finished, Stopped, Uncleanable
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import CLEANED, DELETED, SEGMENT_FILES, SWAP
 from odradek.kafka.storage.removal import retire_segments

@@ -8,9 +8,9 @@ starting then would look like a loss of data.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os.path import dirname
 
 from odradek.runtime.disk import DirectoryLock, Disk
+from odradek.runtime.durable import make_durable_directories
 from odradek.zookeeper.storage.errors import MisplacedFiles
 from odradek.zookeeper.storage.names import StoredFile, log_files, snapshot_files
 
@@ -45,18 +45,6 @@ class Directories:
 
     def release(self) -> None:
         release_all(self.locks)
-
-
-def make_durable_directories(disk: Disk, path: str) -> None:
-    """Make a directory and those above it, such that a loss of power does not take them back."""
-    made = []
-    while not disk.is_directory(path):
-        made.append(path)
-        path = dirname(path)
-    if made:
-        disk.make_directories(made[0])
-    for directory in reversed(made):
-        disk.sync_directory(dirname(directory))
 
 
 def refuse_misplaced(files: list[StoredFile], kind: str, setting: str) -> None:
