@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from struct import Struct
 
-from crc32c import crc32c
-
 from odradek.kafka.storage.checkpoints import read_whole
 from odradek.kafka.storage.errors import CorruptSnapshot
 from odradek.kafka.storage.names import SNAPSHOT, offset_name
 from odradek.kafka.storage.producers import NONE, KeptBatch, Producer, Producers
+from odradek.kafka.wire.crc import crc32c
 from odradek.runtime.disk import Disk
 
 VERSION = 1

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from struct import Struct
 
-from crc32c import crc32c
-
 from odradek.kafka.storage.refusal import RecordError, Refusal
 from odradek.kafka.storage.settings import LogSettings
 from odradek.kafka.wire.batch import (
@@ -37,6 +35,7 @@ from odradek.kafka.wire.batch_errors import (
 from odradek.kafka.wire.batch_writer import Envelope, write_batch
 from odradek.kafka.wire.compression import Codec
 from odradek.kafka.wire.conversion import message_set_codec, up_convert
+from odradek.kafka.wire.crc import crc32c
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.records import NO_TIMESTAMP, Record, read_records
 

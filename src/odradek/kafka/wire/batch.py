@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from struct import Struct
 
-from crc32c import crc32c
-
 from odradek.kafka.wire.batch_errors import CorruptBatch
 from odradek.kafka.wire.compression import Codec, codec_of
+from odradek.kafka.wire.crc import crc32c
 
 HEADER = Struct(">qiibIhiqqqhii")
 HEADER_BYTES = HEADER.size

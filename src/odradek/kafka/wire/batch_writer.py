@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from odradek.kafka.wire.batch import (
     APPEND_TIME,
     CHECKED_FROM,
@@ -27,6 +25,7 @@ from odradek.kafka.wire.batch import (
     Batch,
 )
 from odradek.kafka.wire.compression import Codec, compress
+from odradek.kafka.wire.crc import crc32c
 from odradek.kafka.wire.records import NO_TIMESTAMP, Header, Record
 from odradek.kafka.wire.varint import VARINTS
 

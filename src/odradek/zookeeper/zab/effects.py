@@ -1,0 +1,211 @@
+"""What a core asks of its shell, in the order in which it must be asked.
+
+The shell walks the list. Effects on the disk (those with a `mark`) go to one queue and are done in
+order; once one is durable, the shell says so with its mark, which vouches for all before it. All
+others are done at once. No core lets a packet go that promises what the disk does not hold yet, so
+the shell needs no rule of its own about that: it sends what it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from odradek.zookeeper.wire.codes import ServerState
+from odradek.zookeeper.wire.election import Notification
+from odradek.zookeeper.wire.messages.data import Id
+from odradek.zookeeper.wire.messages.quorum import QuorumPacket, SessionTouch
+from odradek.zookeeper.wire.quorum import ForwardedRequest
+from odradek.zookeeper.zab.quorum import Membership
+
+
+class EpochFile(Enum):
+    """The two promises about epochs, by the names of their files."""
+
+    ACCEPTED = "acceptedEpoch"
+    CURRENT = "currentEpoch"
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Say this to a server on the election port; only the newest one not yet sent counts."""
+
+    server_id: int
+    notification: Notification
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """Open a connection to the leader's quorum port; answer `connected` or `closed`."""
+
+    link: int
+    server_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close a connection; nothing more is heard of it."""
+
+    link: int
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send a packet to each of these, behind all that was sent to them before."""
+
+    links: Sequence[int]
+    packet: QuorumPacket
+
+
+@dataclass(frozen=True, slots=True)
+class SendSnapshot:
+    """Send the tree as it is now, and the string that ends it; what is sent later waits for it.
+
+    `zxid` stands for its last write, or for the epoch if nothing was written in it yet.
+    """
+
+    link: int
+    zxid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLog:
+    """Read the log from the last entry at or before `zxid` on; answer `log_read`."""
+
+    link: int
+    zxid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Append an entry to the log."""
+
+    mark: int
+    zxid: int
+    entry: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    """Cut the log behind `zxid`; if the tree or a snapshot holds more, go back to `zxid` too."""
+
+    mark: int
+    zxid: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstallSnapshot:
+    """Take the tree that came on this link for one's own; write it as the snapshot of `zxid`."""
+
+    mark: int
+    link: int
+    zxid: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteEpoch:
+    """Replace one of the small files."""
+
+    mark: int
+    file: EpochFile
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Activate:
+    """Write this membership to the dynamic configuration, and reach servers by it from now on."""
+
+    mark: int
+    membership: Membership
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Apply this entry to the tree, and answer whoever waits for it."""
+
+    zxid: int
+    entry: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Open for clients in this state. A leader gives out zxids behind `zxid` from now on."""
+
+    state: ServerState
+    leader: int
+    zxid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retire:
+    """Close the clients' connections and forget what was asked and not committed."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TouchSessions:
+    """A learner heard from these sessions."""
+
+    touches: Sequence[SessionTouch]
+
+
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """A learner's client asks for this: propose it, or answer a sync with `sync`."""
+
+    link: int
+    server_id: int
+    request: ForwardedRequest
+    authinfo: Sequence[Id]
+
+
+@dataclass(frozen=True, slots=True)
+class Revalidate:
+    """A client of this learner comes back to a session; answer `revalidated`."""
+
+    link: int
+    server_id: int
+    touch: SessionTouch
+
+
+@dataclass(frozen=True, slots=True)
+class Revalidated:
+    """What the leader said of a session that we asked about."""
+
+    session_id: int
+    is_valid: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """The oldest sync that waits is done: all that was committed before it is applied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """A line for the log of the server."""
+
+    line: str
+
+
+DiskEffect = Log | Truncate | InstallSnapshot | WriteEpoch | Activate
+Effect = (
+    DiskEffect
+    | Notify
+    | Connect
+    | Close
+    | Send
+    | SendSnapshot
+    | ReadLog
+    | Commit
+    | Serve
+    | Retire
+    | TouchSessions
+    | Decide
+    | Revalidate
+    | Revalidated
+    | Synced
+    | Tell
+)

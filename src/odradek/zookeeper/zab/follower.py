@@ -1,0 +1,38 @@
+"""A follower: it logs what is proposed, acks it once its disk holds it, commits in order."""
+
+from __future__ import annotations
+
+from odradek.runtime.errors import ProtocolError
+from odradek.zookeeper.wire.codes import PacketType, ServerState
+from odradek.zookeeper.wire.messages.quorum import DesignatedLeader, QuorumPacket
+from odradek.zookeeper.zab import packets
+from odradek.zookeeper.zab.learner import Learner
+
+
+class Follower(Learner):
+    """A learner that votes."""
+
+    info_type = PacketType.FOLLOWERINFO
+    state = ServerState.FOLLOWING
+
+    def _take_broadcast(self, packet: QuorumPacket) -> None:
+        match packet.type:
+            case PacketType.PROPOSAL:
+                self._take_proposal(packet)
+            case PacketType.COMMIT:
+                self._take_commit(packet.zxid)
+                self._history.commit_through(packet.zxid)
+            case PacketType.COMMITANDACTIVATE:
+                leader = DesignatedLeader.decode(packets.data_of(packet)).server_id
+                self._take_commit(packet.zxid)
+                membership = self._configuration.proposed
+                self._history.commit_through(packet.zxid)
+                if membership:
+                    self._activate(membership, leader)
+            case _:
+                raise ProtocolError(f"the leader sent a packet of type {packet.type}")
+
+    def _ack_durable(self) -> None:
+        while self._unacked and self._is_durable(self._unacked[0][0]):
+            _, zxid = self._unacked.popleft()
+            self._send(packets.packet(PacketType.ACK, zxid))
