@@ -1,0 +1,1 @@
+"""Topics as Spark tables and streams: the data source `odradek`."""

@@ -1,0 +1,1 @@
+"""Record batches into Arrow columns, with no Python object for each record."""

@@ -1,0 +1,270 @@
+"""The fast way against the plain way, on what brokers send and on what nobody should."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from crc32c import crc32c
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odradek.kafka.client.errors import TopicPartition
+from odradek.kafka.client.fetcher import Fetched
+from odradek.kafka.wire.batch import Batch
+from odradek.kafka.wire.batch_writer import PLAIN, Envelope, write_batch, write_empty_batch
+from odradek.kafka.wire.compression import Codec
+from odradek.kafka.wire.control import Marker, MarkerType, write_marker
+from odradek.kafka.wire.message_set import write_message_set
+from odradek.kafka.wire.messages.fetch import AbortedTransaction
+from odradek.kafka.wire.records import Record
+from odradek.spark.arrow.columns import TYPES, WITH_HEADERS, WITHOUT_HEADERS
+from odradek.spark.arrow.decoder import decode, find_machine, machine_batch
+from odradek.spark.arrow.errors import UnreadableBatch
+from odradek.spark.arrow.machine import machine
+from odradek.spark.arrow.reference import reference_batch
+from odradek.spark.arrow.selection import select
+from tests.kafka.wire.any_records import PLAUSIBLE_MS, any_records
+from tests.kafka.wire.hostile_records import hostile_sets
+
+T = TopicPartition("orders", 3)
+FOREVER = 2**62
+CASES = 3_000
+Rows = list[dict[str, Any]]
+
+
+def fetched(*batches: bytes | bytearray, start: int = 0, aborted: Any = ()) -> Fetched:
+    return Fetched(T, start, memoryview(b"".join(batches)), list(aborted))
+
+
+def rows_of(batch: pa.RecordBatch) -> Rows:
+    """Rows with microseconds for times: Python's own end with the year 9999."""
+    at = batch.schema.get_field_index("timestamp")
+    if at >= 0:
+        batch = batch.set_column(at, "timestamp", batch.column(at).cast(pa.int64()))
+    rows: Rows = batch.to_pylist()
+    return rows
+
+
+def fast(what: Fetched, end: int = FOREVER, columns: Sequence[str] = WITH_HEADERS) -> Rows:
+    return [row for batch in decode(what, end, columns) for row in rows_of(batch)]
+
+
+def alone(what: Fetched, end: int = FOREVER, columns: Sequence[str] = WITH_HEADERS) -> Rows:
+    """By the machine, with nobody to fall back on."""
+    return [
+        row
+        for run in select(what, end)
+        for row in rows_of(machine_batch(machine(), T, run, what.start, end, columns))
+    ]
+
+
+def plain(what: Fetched, end: int = FOREVER, columns: Sequence[str] = WITH_HEADERS) -> Rows:
+    runs = select(what, end)
+    batches = (reference_batch(T, run, what.start, end, columns) for run in runs)
+    return [row for batch in batches for row in rows_of(batch)]
+
+
+def outcome(way: Any, what: Fetched) -> Rows | str:
+    try:
+        rows: Rows = way(what)
+    except UnreadableBatch as error:
+        return str(error)
+    return rows
+
+
+def is_read_by_machine(what: Fetched) -> bool:
+    """Whether the machine needs no help: message sets and odd UTF-8 it leaves to the reference."""
+    if any(run.is_legacy for run in select(what, FOREVER)):
+        return False
+    try:
+        return alone(what) == plain(what)
+    except pa.ArrowInvalid:
+        return False
+
+
+def offsets(rows: Rows) -> list[int]:
+    return [row["offset"] for row in rows]
+
+
+def numbered(count: int, first: int = 0) -> list[Record]:
+    return [Record(n, 1000 + n, None, b"%d" % n) for n in range(first, first + count)]
+
+
+def test_the_fast_way_is_taken() -> None:
+    assert find_machine() is machine()
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_a_record_becomes_a_row_of_sparks_kafka_schema(codec: Codec) -> None:
+    headers = (("h", b"x"), ("ü", None))
+    record = Record(7, 1_700_000_000_123, b"k", b"v", headers)
+    (row,) = alone(fetched(write_batch([record], Envelope(codec=codec))))
+    assert row == {
+        "key": b"k",
+        "value": b"v",
+        "topic": "orders",
+        "partition": 3,
+        "offset": 7,
+        "timestamp": 1_700_000_000_123_000,
+        "timestampType": 0,
+        "headers": [{"key": "h", "value": b"x"}, {"key": "ü", "value": None}],
+    }
+
+
+def test_null_and_empty_are_told_apart() -> None:
+    rows = alone(fetched(write_batch([Record(0, 0, b"", None), Record(1, 0, None, b"")])))
+    assert [(row["key"], row["value"], row["headers"]) for row in rows] == [
+        (b"", None, None),
+        (None, b"", None),
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_both_ways_agree_on_whatever_a_producer_sends(data: st.DataObject) -> None:
+    records = data.draw(any_records(timestamps=PLAUSIBLE_MS))
+    what = fetched(
+        write_batch(records, Envelope(codec=data.draw(st.sampled_from(Codec)))),
+        start=records[0].offset + data.draw(st.integers(0, 3)),
+    )
+    end = records[-1].offset + data.draw(st.integers(-3, 1))
+    columns = tuple(data.draw(st.lists(st.sampled_from(list(TYPES)), min_size=1, unique=True)))
+    assert alone(what, end, columns) == plain(what, end, columns)
+
+
+def test_both_ways_agree_on_hostile_bytes() -> None:
+    read = 0
+    for data in islice(hostile_sets(seed=7), CASES):
+        what = Fetched(T, 0, data, [])
+        expected = outcome(plain, what)
+        found = outcome(fast, what)
+        if isinstance(expected, str):
+            assert isinstance(found, str), data.hex()
+            assert found.startswith("orders-3, batch from offset "), found
+        else:
+            assert found == expected, data.hex()
+            read += bool(expected) and is_read_by_machine(what)
+    assert read > CASES // 50  # Else they are all broken, and nothing is compared.
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 255, 256, 257, 70_000])
+def test_values_of_any_size_arrive_whole(size: int) -> None:
+    values = [bytes([n]) * size for n in range(1, 20)]
+    records = [Record(n, 0, value, value) for n, value in enumerate(values)]
+    rows = alone(fetched(write_batch(records)))
+    assert [row["key"] for row in rows] == [row["value"] for row in rows] == values
+
+
+def test_many_batches_become_one_arrow_batch() -> None:
+    batches = [write_batch(numbered(10, first)) for first in range(0, 1000, 10)]
+    (batch,) = decode(fetched(*batches), FOREVER, ("value", "offset"))
+    assert batch.num_rows == 1000
+    assert batch.schema.names == ["value", "offset"]
+
+
+def test_only_offsets_of_the_range_count() -> None:
+    what = fetched(*(write_batch(numbered(10, first)) for first in (0, 10, 20)), start=5)
+    assert offsets(fast(what, 25)) == list(range(5, 25))
+
+
+def test_the_time_of_the_append_is_the_time_of_all() -> None:
+    rows = fast(fetched(write_batch(numbered(2), Envelope(append_time_ms=5000))))
+    assert [(r["timestamp"], r["timestampType"]) for r in rows] == [(5_000_000, 1)] * 2
+
+
+def test_kinds_of_time_may_alternate() -> None:
+    batches = [
+        write_batch(numbered(2, 0)),
+        write_batch(numbered(2, 2), Envelope(append_time_ms=5000)),
+        write_batch(numbered(2, 4)),
+    ]
+    rows = fast(fetched(*batches))
+    assert [(r["offset"], r["timestampType"]) for r in rows] == [
+        (0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("magic", "kind", "time"), [(0, -1, -1000), (1, 0, 1_001_000)], ids=["magic 0", "magic 1"]
+)
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4])
+def test_messages_of_old_are_read(magic: int, kind: int, time: int, codec: Codec) -> None:
+    old = write_message_set(numbered(4), magic, codec)
+    rows = fast(fetched(old, write_batch(numbered(2, 4)), start=1))
+    assert offsets(rows) == [1, 2, 3, 4, 5]
+    assert rows[0]["timestampType"] == kind
+    assert rows[0]["timestamp"] == time
+
+
+def test_markers_and_empty_batches_are_no_rows() -> None:
+    marker = write_marker(
+        Marker(MarkerType.COMMIT, 0), producer_id=1, producer_epoch=0, now_ms=0, base_offset=2
+    )
+    empty = write_empty_batch(Batch(memoryview(write_batch(numbered(1, 3)))))
+    assert offsets(fast(fetched(write_batch(numbered(2)), marker, empty))) == [0, 1]
+
+
+def test_aborted_transactions_are_left_out_up_to_their_marker() -> None:
+    def data(first: int, producer_id: int) -> bytearray:
+        envelope = Envelope(producer_id=producer_id, producer_epoch=0, is_transactional=True)
+        return write_batch(numbered(2, first), envelope)
+
+    def marker(offset: int, producer_id: int, kind: MarkerType) -> bytearray:
+        return write_marker(
+            Marker(kind, 0), producer_id=producer_id, producer_epoch=0, now_ms=0, base_offset=offset
+        )
+
+    batches = [
+        data(0, 1),
+        data(2, 2),
+        write_batch(numbered(1, 4), PLAIN),
+        marker(5, 1, MarkerType.ABORT),
+        marker(6, 2, MarkerType.COMMIT),
+        data(7, 1),
+        marker(9, 1, MarkerType.COMMIT),
+    ]
+    aborted = [AbortedTransaction(producer_id=1, first_offset=0)]
+    assert offsets(fast(fetched(*batches, aborted=aborted))) == [2, 3, 4, 7, 8]
+    assert offsets(fast(fetched(*batches))) == [0, 1, 2, 3, 4, 7, 8]
+
+
+def test_a_wrong_checksum_names_the_offset_unless_nobody_asks() -> None:
+    broken = write_batch(numbered(3, 10))
+    broken[-2] ^= 1
+    what = fetched(write_batch(numbered(10)), broken)
+    with pytest.raises(UnreadableBatch, match="orders-3, batch from offset 10 on: checksum"):
+        fast(what)
+    rows = [b.num_rows for b in decode(what, FOREVER, WITHOUT_HEADERS, check_crcs=False)]
+    assert rows == [13]
+
+
+def test_a_record_that_lies_about_its_length_names_the_offset() -> None:
+    broken = write_batch(numbered(3, 10))
+    broken[61] += 2
+    broken[17:21] = crc32c(bytes(broken[21:])).to_bytes(4, "big")
+    with pytest.raises(UnreadableBatch, match="batch from offset 10 on"):
+        fast(fetched(write_batch(numbered(10)), broken))
+
+
+def test_a_time_beyond_what_spark_can_count_is_refused() -> None:
+    with pytest.raises(UnreadableBatch, match=f"offset 0 on: a timestamp of {2**60} ms"):
+        fast(fetched(write_batch([Record(0, 2**60, None, b"x")])))
+
+
+def test_broken_text_in_a_header_is_marked_as_java_marks_it() -> None:
+    record = Record(0, 0, None, b"x", (("\udcff", b"y"),))
+    (row,) = fast(fetched(write_batch([record])))
+    assert row["headers"] == [{"key": "\ufffd", "value": b"y"}]
+
+
+def test_memory_is_used_again_for_the_next_batch() -> None:
+    what = fetched(write_batch([Record(n, 0, None, bytes(1000)) for n in range(1000)]))
+    fast(what)
+    size = len(machine()._view)
+    for _ in range(5):
+        assert len(fast(what)) == 1000
+    assert len(machine()._view) == size
