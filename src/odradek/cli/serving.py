@@ -7,6 +7,7 @@ import gc
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from odradek.runtime.disk import DiskError
@@ -36,6 +37,7 @@ class Server(Protocol):
 def serve(make: Callable[[], Server]) -> int:
     """Run a server until SIGTERM or SIGINT, or until it dies; return the exit code."""
     gc.set_threshold(*COLLECT_AFTER)
+    allow_many_files()
     sys.setswitchinterval(SWITCH_S)
     try:
         new_loop()(_serve(make))
@@ -43,6 +45,20 @@ def serve(make: Callable[[], Server]) -> int:
         print(f"odradek: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def allow_many_files() -> None:
+    """Let this process open as many files as the system lets it, as a JVM does.
+
+    What a shell gives by default, often 1,024, is too few for connections and logs together.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # Some systems have a lower limit than they name.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def new_loop() -> Callable[..., None]:

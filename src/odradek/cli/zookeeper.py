@@ -10,7 +10,7 @@ from odradek.cli.serving import serve
 from odradek.runtime.logs import log_to
 from odradek.runtime.os_disk import OsDisk
 from odradek.runtime.settings import SettingsRefused
-from odradek.zookeeper.server.node import ZooKeeperNode
+from odradek.zookeeper.server.member_node import node_of
 from odradek.zookeeper.settings import load
 
 
@@ -19,10 +19,10 @@ def run(arguments: list[str]) -> int:
         print("usage: odradek zookeeper FILE", file=sys.stderr)
         return 2
     log_to(sys.stderr)
-    disk = OsDisk()
+    disk, path = OsDisk(), os.path.abspath(arguments[0])
     try:
-        settings = load(disk, os.path.abspath(arguments[0]), os.environ.get("SERVER_JVMFLAGS", ""))
+        settings = load(disk, path, os.environ.get("SERVER_JVMFLAGS", ""))
     except (SettingsRefused, OSError) as error:
         print(f"odradek: {error}", file=sys.stderr)
         return 1
-    return serve(lambda: ZooKeeperNode(settings, disk, Random()))
+    return serve(lambda: node_of(settings, disk, Random(), path))

@@ -1,7 +1,7 @@
 """What newer versions of Spark brought, and stand-ins where they are not to be had.
 
-Spark 4.0 has data sources in Python, 4.1 pushes filters down to them, 4.2 asks streams how much to
-read at once.
+Spark 4.0 has data sources in Python, 4.1 pushes filters down to them and hands Arrow batches to
+streaming sinks, 4.2 asks streams how much to read at once.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pyspark.sql.datasource import DataSourceStreamArrowWriter
     from pyspark.sql.streaming.datasource import (
         ReadAllAvailable,
         ReadLimit,
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
         SupportsTriggerAvailableNow,
     )
 else:
+    try:
+        from pyspark.sql.datasource import DataSourceStreamArrowWriter
+    except ImportError:
+
+        class DataSourceStreamArrowWriter:
+            """Before 4.1 streaming sinks are given rows."""
+
     try:
         from pyspark.sql.streaming.datasource import (
             ReadAllAvailable,
@@ -51,6 +59,7 @@ else:
             """Before 4.2 Spark looks after this itself."""
 
 
+WRITES_STREAMS_IN_ARROW = DataSourceStreamArrowWriter.__module__.startswith("pyspark.")
 PUSHING_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
@@ -64,6 +73,8 @@ def pushes_filters() -> bool:
 
 
 __all__ = [
+    "WRITES_STREAMS_IN_ARROW",
+    "DataSourceStreamArrowWriter",
     "ReadAllAvailable",
     "ReadLimit",
     "ReadMaxRows",

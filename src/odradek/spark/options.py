@@ -12,7 +12,7 @@ fewer new records than this share a task).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -105,7 +105,7 @@ class SourceOptions:
 
 def parse_options(given: Mapping[str, str], *, is_stream: bool) -> SourceOptions:
     """Read the options of a query; refuse them with all that is wrong."""
-    options = _Options(given)
+    options = GivenOptions(given)
     strategy = options.strategy()
     starting = options.limit("starting", Bound.LATEST if is_stream else Bound.EARLIEST)
     ending = options.limit("ending", Bound.LATEST)
@@ -124,7 +124,7 @@ def parse_options(given: Mapping[str, str], *, is_stream: bool) -> SourceOptions
         "records_per_partition_min": options.number("minRecordsPerPartition"),
     }
     options.word("includeHeaders", ("false", "true"))  # For the schema; here it is only checked.
-    options.refuse_what_is_unknown()
+    options.refuse_what_is_unknown(KNOWN, REFUSED)
     if is_stream:
         options.refuse_what_streams_lack(fields)
     else:
@@ -137,7 +137,7 @@ def parse_options(given: Mapping[str, str], *, is_stream: bool) -> SourceOptions
     )
 
 
-class _Options:
+class GivenOptions:
     """The options as they were given, and what was found wrong with them so far."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
@@ -195,16 +195,18 @@ class _Options:
             return self.read(f"{end}OffsetsByTimestamp", _specific_times, default)
         return self.read(f"{end}Offsets", _offsets, default)
 
-    def refuse_what_is_unknown(self) -> None:
-        known = {name.lower(): name for name in KNOWN}
+    def refuse_what_is_unknown(
+        self, known_names: Iterable[str], refused: Mapping[str, str]
+    ) -> None:
+        known = {name.lower(): name for name in known_names}
         for key in self._given:
             # Spark marks what it adds for itself.
             if key in known or key.startswith(("kafka.", "__")):
                 continue
             similar = get_close_matches(key, known, n=1)
             hint = f": did you mean {known[similar[0]]}?" if similar else ""
-            self.problems.append(f"{key} is no option of this source{hint}")
-        for key, reason in REFUSED.items():
+            self.problems.append(f"{key} is no option here{hint}")
+        for key, reason in refused.items():
             if self.get(key) is not None:
                 self.problems.append(f"{key} is not supported: {reason}")
 
@@ -235,15 +237,19 @@ class _Options:
 
     def client(self) -> ClientSettings | None:
         """What is for the client."""
+        properties = self.properties()
+        problems = problems_of(properties)
+        self.problems += [f"kafka.{problem}" for problem in problems]
+        return None if problems else client_settings(properties)
+
+    def properties(self) -> dict[str, str]:
+        """The options under `kafka.`, as Kafka names them."""
         prefix = "kafka."
-        properties = {
+        return {
             key.removeprefix(prefix): value
             for key, value in self._given.items()
             if key.startswith(prefix)
         }
-        problems = problems_of(properties)
-        self.problems += [f"kafka.{problem}" for problem in problems]
-        return None if problems else client_settings(properties)
 
 
 def _subscribed(text: str) -> Strategy:

@@ -2,6 +2,8 @@
 
     spark.read.format("odradek").option("kafka.bootstrap.servers", "localhost:9092")
         .option("subscribe", "orders").load()
+    orders.write.format("odradek").option("kafka.bootstrap.servers", "localhost:9092")
+        .option("topic", "copies").mode("append").save()
 
 Spark imports this when it looks for data sources, so it brings next to nothing with it.
 """
@@ -11,7 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -53,6 +61,33 @@ class OdradekSource(DataSource):
         from odradek.spark.stream import StreamReader
 
         return StreamReader(parse_options(self.options, is_stream=True), _checked(schema))
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        from odradek.spark.option_errors import InvalidOptions
+        from odradek.spark.sink_options import parse_sink_options
+        from odradek.spark.writer import BatchWriter
+
+        if overwrite:
+            raise InvalidOptions(["mode overwrite: a topic can only be appended to"])
+        return BatchWriter(parse_sink_options(self.options, schema, is_stream=False))
+
+    def streamWriter(  # noqa: N802
+        self, schema: StructType, overwrite: bool
+    ) -> DataSourceStreamWriter:
+        """Called on the driver before each micro-batch, and before each commit."""
+        from odradek.spark.api import WRITES_STREAMS_IN_ARROW
+        from odradek.spark.sink_options import parse_sink_options
+        from odradek.spark.stream_writer import StreamArrowWriter, StreamRowWriter
+
+        options = parse_sink_options(self.options, schema, is_stream=True)
+        if options.is_exactly_once:
+            from odradek.kafka.client.cluster import shared_cluster
+            from odradek.spark.decision_log import ensure_topic
+
+            ensure_topic(shared_cluster(options.producer.client), options.decisions_topic)
+        if WRITES_STREAMS_IN_ARROW:
+            return StreamArrowWriter(options)
+        return StreamRowWriter(options, schema)
 
     def _columns(self) -> Sequence[str]:
         from odradek.spark.option_errors import InvalidOptions

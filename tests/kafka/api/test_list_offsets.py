@@ -65,6 +65,21 @@ async def test_start_and_end_in_every_version(served: Served) -> None:
 
 
 @with_broker()
+async def test_an_empty_partition_starts_in_the_epoch_of_its_leader(served: Served) -> None:
+    served.lead(epoch=3)
+    earliest = await ask(served, EARLIEST)
+    assert (earliest.offset, earliest.leader_epoch) == (0, 3)
+
+
+@with_broker()
+async def test_what_stands_for_no_time_is_refused(served: Served) -> None:
+    served.lead()
+    for version in range(VERSION + 1):
+        found = await ask(served, TIERED - 1, version=version)
+        assert found.error_code == ErrorCode.UNSUPPORTED_VERSION
+
+
+@with_broker()
 async def test_the_first_record_that_is_not_older_than_a_time(served: Served) -> None:
     partition = served.lead(overrides={"segment.bytes": 200, "index.interval.bytes": 0})
     for time in (100, 300, 200, 400, 500):

@@ -46,6 +46,18 @@ async def test_every_version_appends_and_says_where(served: Served) -> None:
 
 
 @with_broker()
+async def test_part_of_a_second_batch_is_dropped_but_a_whole_one_is_refused(served: Served) -> None:
+    served.lead()
+    batch = batch_of([b"x" * 80])
+    for length in (1, 20, len(batch) - 1):
+        assert (await put_batch(served, batch + batch[:length])).error_code == 0
+    for data in (batch + batch, batch[:-1], b""):
+        answer = await put_batch(served, data)
+        assert (answer.error_code, answer.error_message) == (INVALID, None)
+        assert answer.log_start_offset == -1
+
+
+@with_broker()
 async def test_message_sets_of_old_clients_are_stored_as_batches(served: Served) -> None:
     served.lead()
     for magic in (0, 1):

@@ -76,6 +76,7 @@ def fetch_of(
     replica_id: int = -1,
     epoch: int = -1,
     last_epoch: int = -1,
+    rack_id: str = "",
 ) -> FetchRequest:
     """From an offset of each partition, from 0 on; -1 leaves one out."""
     partitions = [
@@ -99,6 +100,7 @@ def fetch_of(
         session_id=session[0],
         session_epoch=session[1],
         topics=topics if partitions else [],
+        rack_id=rack_id,
     )
 
 

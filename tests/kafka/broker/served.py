@@ -237,6 +237,7 @@ async def serving(
         served.clients.close()
         for client in served.connected:
             await client.close()
+        served.broker.coordinators.close()
         tasks.stop()
         await tasks.until_stopped()
         served.broker.directories.close(wall_clock_ms())

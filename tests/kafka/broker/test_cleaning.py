@@ -293,7 +293,8 @@ def test_a_log_deleted_under_a_cleaning_and_begun_anew_is_not_touched_by_it(
             cleaned.broker.partitions.stop(WHERE, delete=True)
             again = cleaned.dirty()
             before = kept(again.log)
-            await cleaned.cleaner.halt(WHERE)
+            await cleaned.cleaner.look()  # It sees that the log is gone.
+            await cleaned.until(lambda: not cleaned.cleaner.is_cleaning(again.log))
             assert kept(again.log) == before
             hasten(cleaned)
             await cleaned.cleaner.look()

@@ -18,7 +18,9 @@ from tests.waiting import wait_until
 
 WAIT_S = 20
 POLL_S = 0.02
+AGAIN_SOON: dict[str, object] = {"reconnect.backoff.ms": 20, "reconnect.backoff.max.ms": 100}
 QUICK: dict[str, object] = {
+    **AGAIN_SOON,
     "session.timeout.ms": 1000,
     "heartbeat.interval.ms": 100,
     "enable.auto.commit": False,
@@ -102,9 +104,9 @@ def child(broker: RunningBroker, group: str, topic: str) -> Iterator[Child]:
 
 @contextmanager
 def members(
-    broker: RunningBroker, group: str, topic: str, count: int = 1, **settings: object
+    broker: RunningBroker, group: str, topic: str, count: int = 1, /, **settings: object
 ) -> Iterator[list[Member]]:
-    """Members of a group as long as the block; the test polls them by `share`."""
+    """Members of a group as long as the block; `shares` and `until_shared` poll them."""
     keys = {key.replace("_", "."): value for key, value in settings.items()}
     joined = [Member(broker, group, topic, keys) for _ in range(count)]
     try:

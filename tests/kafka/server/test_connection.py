@@ -154,6 +154,37 @@ async def test_who_wants_no_answer_is_ended_by_an_error(served: Served) -> None:
     assert await client.is_ended()
 
 
+@with_broker()
+async def test_who_has_said_all_still_gets_the_answers(served: Served) -> None:
+    served.lead()
+    client, other = await served.connect(), await served.connect()
+    client.send(VERSIONS, 3)
+    client.send(fetch_of(0, wait_ms=60_000), NAMES_VERSION)
+    client.send(END, 9)
+    client.writer.write_eof()
+    await until(lambda: served.broker.parked.fetches)
+    await other.ask(produce_of(batch_of([b"x"])), 9, ProduceResponse)
+    assert isinstance(await client.receive(), ApiVersionsResponse)
+    assert isinstance(await client.receive(), FetchResponse)
+    assert isinstance(await client.receive(), ListOffsetsResponse)
+    assert await client.is_ended()
+    await until(lambda: len(served.clients) == 1)
+
+
+@with_broker()
+async def test_who_has_said_all_and_reads_slowly_gets_all_of_it(served: Served) -> None:
+    partition = served.lead()
+    partition.append(batch_of([bytes(900_000)]), 0)
+    client = await served.connect()
+    for _ in range(30):
+        client.send(fetch_of(0), NAMES_VERSION)
+    client.writer.write_eof()
+    for _ in range(30):
+        answer = await client.receive()
+        assert isinstance(answer, FetchResponse) and told(answer)[0].error_code == 0
+    assert await client.is_ended()
+
+
 # Hostile clients
 
 

@@ -56,6 +56,7 @@ from tests.kafka.storage.consistency import check_log
 SEEDS = int(os.environ.get("SEEDS", "4"))
 LIVES = 4
 BATCHES = 60
+KEYS = 7
 TOPIC = "t"
 PROPERTIES = b"""
 broker.id=1
@@ -84,8 +85,13 @@ Answer = TypeVar("Answer", bound=Message)
 
 
 async def serve(environment: Environment) -> None:
-    """As under a supervisor, which starts the broker again while its old session lives."""
     settings = BrokerSettings(Properties.parse(PROPERTIES, "server.properties"))
+    node = await started(settings, environment)
+    await node.tasks.until_stopped()
+
+
+async def started(settings: BrokerSettings, environment: Environment) -> BrokerNode:
+    """As under a supervisor, which starts the broker again while its old session lives."""
     while True:
         node = BrokerNode(settings, environment.disk, environment.random)
         try:
@@ -96,7 +102,7 @@ async def serve(environment: Environment) -> None:
     for directory in node.broker.directories.online:
         for log in directory.logs.values():
             check_log(log)
-    await node.tasks.until_stopped()
+    return node
 
 
 class Producer:
@@ -106,7 +112,7 @@ class Producer:
         self.sent: list[list[bytes]] = []
         self.answered = 0
         self.found: list[bytes | None] = []
-        self._flush_messages = flush_messages
+        self.configs = {"flush.messages": str(flush_messages)}
 
     async def run(self, environment: Environment) -> None:
         self._peer = Peer(ENDPOINT, "producer", 5.0)
@@ -128,9 +134,9 @@ class Producer:
         return [b"%d.%d." % (number, index) + b"x" * size for index in range(count)]
 
     async def _create_topic(self) -> None:
-        config = CreatableTopicConfig(name="flush.messages", value=str(self._flush_messages))
+        configs = [CreatableTopicConfig(name=key, value=text) for key, text in self.configs.items()]
         topic = CreatableTopic(
-            name=TOPIC, num_partitions=1, replication_factor=1, assignments=[], configs=[config]
+            name=TOPIC, num_partitions=1, replication_factor=1, assignments=[], configs=configs
         )
         request = CreateTopicsRequest(topics=[topic], timeout_ms=5000)
         while True:
@@ -149,7 +155,7 @@ class Producer:
             await self._pause(answer.error_code)
 
     async def _produce(self, values: list[bytes], envelope: Envelope) -> None:
-        records = [Record(number, 1000, b"k", value) for number, value in enumerate(values)]
+        records = [Record(n, 1000, key_of(value), value) for n, value in enumerate(values)]
         request = produce_of(bytes(write_batch(records, envelope)), topic=TOPIC)
         while True:
             code = only(await self._ask(request, PRODUCE_VERSION, ProduceResponse)).error_code
@@ -179,6 +185,10 @@ class Producer:
     async def _pause(self, code: int) -> None:
         assert code in RETRIABLE, ErrorCode(code)
         await asyncio.sleep(0.05)
+
+
+def key_of(value: bytes) -> bytes:
+    return b"key-%d" % (sum(value) % KEYS)
 
 
 def crash(broker: Host, random: Random, *, power: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -168,6 +169,16 @@ def test_a_log_directory_that_cannot_be_used_takes_nothing_else_with_it(tmp_path
         produced(broker, "t", 0, b"1")
         assert consumed(broker, "t", 0, 1) == [b"1"]
         assert sorted(it.name for it in good.glob("t-*")) == ["t-0", "t-1", "t-2"]
+
+
+def test_a_broker_may_open_as_many_files_as_the_system_allows(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(256, hard), hard))
+    try:
+        with running_broker(tmp_path) as broker:
+            assert resource.prlimit(broker.pid, resource.RLIMIT_NOFILE) == (hard, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_old_segments_go(tmp_path: Path) -> None:

@@ -171,10 +171,6 @@ def test_what_has_no_effect_is_named_where_it_is_given() -> None:
             (5, "num.network.threads", ": it steers the inside of a JVM"),
             (6, "num.io.threads", ": it steers the inside of a JVM"),
             (12, "num.recovery.threads.per.data.dir", ": it steers the inside of a JVM"),
-            (13, "offsets.topic.replication.factor", " yet"),
-            (14, "transaction.state.log.replication.factor", " yet"),
-            (15, "transaction.state.log.min.isr", " yet"),
-            (24, "group.initial.rebalance.delay.ms", " yet"),
         ]
     ]
 

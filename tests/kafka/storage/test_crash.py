@@ -213,7 +213,8 @@ def test_after_a_crash_the_producers_are_what_the_log_says(story: Story) -> None
         log, _ = restart(run_until(story, calls_max, calls_max))
         assert encode(log.producers) == replayed(log)
         path = f"{DIRECTORY}/{log.end_offset:020d}.snapshot"
-        assert get_file(log.files.disk, path) == replayed(log)
+        if log.end_offset:  # What holds nothing needs none.
+            assert get_file(log.files.disk, path) == replayed(log)
 
 
 def test_after_a_crash_the_log_goes_on() -> None:

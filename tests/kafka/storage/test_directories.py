@@ -135,6 +135,24 @@ def test_a_deleted_partition_has_another_name_until_it_is_removed() -> None:
     assert not again.files.disk.exists(path)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_deletions_that_are_synced_once_are_all_safe(seed: int) -> None:
+    disk = new_disk(seed)
+    (directory,) = opened(disk, ["/data/a"]).online
+    many = [TopicPartition("t", number) for number in range(5)]
+    for where in many:
+        directory.create(where, SMALL, "id", lambda: 0.0)
+    directory.sync_names()
+    for where in many:
+        directory.retire(where, Purpose.DELETE, UNIQUE)
+    directory.sync_names()
+    disk.die()
+    disk.storage.crash()
+    (again,) = opened(MortalDisk(disk.storage), ["/data/a"]).online
+    assert not again.logs
+    assert len(again.doomed) == 5
+
+
 def test_a_future_replica_stands_beside_the_current_one() -> None:
     disk = new_disk()
     directories = opened(disk)

@@ -70,9 +70,15 @@ def test_epochs_survive_a_restart() -> None:
     assert LeaderEpochs.load(disk, "/data").starts == (EpochStart(4, 12),)
 
 
-@pytest.mark.parametrize("text", ["", "0", "1\n0\n", "0\n2\n0 0\n", "0\n1\n0 0 0\n", "0\n1\na b\n"])
+@pytest.mark.parametrize("text", ["0", "1\n0\n", "0\n2\n0 0\n", "0\n1\n0 0 0\n", "0\n1\na b\n"])
 def test_a_checkpoint_that_makes_no_sense_is_an_error(text: str) -> None:
     disk = new_disk()
     put_file(disk, "/data/leader-epoch-checkpoint", text.encode())
     with pytest.raises(CorruptCheckpoint):
         LeaderEpochs.load(disk, "/data")
+
+
+def test_an_empty_checkpoint_is_how_apache_begins() -> None:
+    disk = new_disk()
+    put_file(disk, "/data/leader-epoch-checkpoint", b"")
+    assert LeaderEpochs.load(disk, "/data").starts == ()

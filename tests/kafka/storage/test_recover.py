@@ -85,6 +85,38 @@ def test_a_clean_log_is_not_read() -> None:
     assert values_of(recovered.log) == values
 
 
+@pytest.mark.parametrize("known", [Checkpointed(), UNCLEAN])
+def test_a_log_that_nobody_wrote_to_is_left_alone(known: Checkpointed) -> None:
+    """There may be thousands, and a start has to look at each."""
+    disk = new_disk()
+    new_log(disk)
+    before, calls = names(disk), disk.calls
+    recovered = open_log(disk, SMALL, known)
+    assert recovered.notes == []
+    assert disk.calls - calls < 20
+    assert names(disk) == before
+    assert (recovered.log.end_offset, recovered.log.recovery_point) == (0, 0)
+    assert put(recovered.log, b"x").first_offset == 0
+    check_log(recovered.log)
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_no_file_stays_open(is_closed: bool) -> None:
+    disk = new_disk()
+    filled(disk, is_closed=is_closed)
+    log = open_log(disk, SMALL, Checkpointed(is_clean=is_closed)).log
+    assert len(log.files) == 0
+
+
+def test_an_empty_log_with_epochs_of_something_is_looked_at() -> None:
+    """The file of epochs was synced, and what was appended in them was not."""
+    disk = new_disk()
+    new_log(disk)
+    put_file(disk, f"{DIRECTORY}/leader-epoch-checkpoint", b"0\n1\n7 0\n")
+    recovered = open_log(disk, SMALL, UNCLEAN)
+    assert recovered.log.epochs.latest == -1
+
+
 @pytest.mark.parametrize("kind", INDEXES[:2])
 @pytest.mark.parametrize("damage", [b"", b"\0" * 24, b"\xff" * 24, b"odd"])
 def test_a_damaged_index_is_made_anew(kind: str, damage: bytes) -> None:

@@ -9,7 +9,14 @@ from crc32c import crc32c
 
 from odradek.kafka.storage.refusal import Refusal
 from odradek.kafka.storage.settings import DEFAULTS, LogSettings
-from odradek.kafka.storage.validate import Accepted, Origin, validate
+from odradek.kafka.storage.validate import (
+    ERRORS_MAX,
+    HELD_MAX,
+    OPENED_MAX,
+    Accepted,
+    Origin,
+    validate,
+)
 from odradek.kafka.wire.batch import CHECKED_FROM, CRC, CRC_POSITION, Batch
 from odradek.kafka.wire.batch_writer import Envelope, write_batch
 from odradek.kafka.wire.compression import Codec
@@ -186,3 +193,25 @@ def test_old_formats_obey_the_same_rules() -> None:
         refused(data, replace(DEFAULTS, max_message_bytes=50)).code is ErrorCode.MESSAGE_TOO_LARGE
     )
     assert stored(accepted(data, APPEND_TIME)).max_timestamp == NOW_MS
+
+
+def test_many_records_in_few_bytes_are_looked_at_without_holding_them() -> None:
+    records = [b""] * (HELD_MAX + 1)
+    data = batch_of(records, codec=Codec.GZIP)
+    found = accepted(data, replace(DEFAULTS, compression=Codec.ZSTD))
+    assert found.batch.codec is Codec.ZSTD
+    assert sum(1 for _ in read_records(found.batch)) == len(records)
+    refusal = refused(data, COMPACTED)
+    assert refusal.code == ErrorCode.INVALID_RECORD
+    assert len(refusal.record_errors) == ERRORS_MAX
+
+
+def test_more_records_than_anyone_sends_are_not_looked_at() -> None:
+    """They would unpack to many times the bytes that a batch may have."""
+    count = OPENED_MAX + 100_000
+    data = batch_of([b"x"], codec=Codec.GZIP)
+    data = changed(data, 57, count.to_bytes(4, "big"))
+    data = changed(data, 23, (count - 1).to_bytes(4, "big"))
+    refusal = refused(data, COMPACTED)
+    assert refusal.code == ErrorCode.INVALID_RECORD
+    assert "can be looked at" in refusal.message

@@ -11,9 +11,10 @@ from collections import Counter
 from odradek.kafka.admin.partitions import decide_partitions
 from odradek.kafka.admin.placement import Assignment
 from odradek.kafka.admin.refusal import Refusal
-from odradek.kafka.api.create_topics import is_led, live_brokers, until_led
+from odradek.kafka.api.create_topics import TOO_MANY, is_led, live_brokers, until_led
 from odradek.kafka.broker import topics as znodes
 from odradek.kafka.broker.broker import Broker
+from odradek.kafka.broker.throttling import Mutations
 from odradek.kafka.controller import paths
 from odradek.kafka.controller.znodes import BadZnode
 from odradek.kafka.wire.connection import Request
@@ -26,6 +27,8 @@ from odradek.kafka.wire.messages.create_partitions import (
 )
 from odradek.zookeeper.client.errors import ZooKeeperError
 
+STRICT_SINCE = 3  # Who changes too much gets an error.
+
 
 async def create_partitions(
     message: CreatePartitionsRequest, request: Request, broker: Broker
@@ -33,6 +36,7 @@ async def create_partitions(
     names = dict.fromkeys(it.name for it in message.topics)
     if not broker.controller.is_active:
         return response(dict.fromkeys(names, Refusal(ErrorCode.NOT_CONTROLLER)))
+    mutations = broker.throttling.mutations(request, STRICT_SINCE)
     times = Counter(it.name for it in message.topics)
     outcomes: dict[str, Assignment | Refusal] = {}
     for topic in message.topics:
@@ -40,14 +44,20 @@ async def create_partitions(
             reason = "Duplicate topic in request."
             outcomes[topic.name] = Refusal(ErrorCode.INVALID_REQUEST, reason)
         else:
-            outcomes[topic.name] = await grow(topic, broker, validate_only=message.validate_only)
+            outcomes[topic.name] = await grow(
+                topic, broker, mutations, validate_only=message.validate_only
+            )
     if not message.validate_only:
         await mark_late(outcomes, message.timeout_ms, broker)
-    return response(outcomes)
+    return response(outcomes, mutations.throttle_time_ms if mutations else 0)
 
 
 async def grow(
-    topic: CreatePartitionsTopic, broker: Broker, *, validate_only: bool
+    topic: CreatePartitionsTopic,
+    broker: Broker,
+    mutations: Mutations | None,
+    *,
+    validate_only: bool,
 ) -> Assignment | Refusal:
     """Decide upon one topic's new partitions, and write them."""
     try:
@@ -64,6 +74,8 @@ async def grow(
         )
         if isinstance(decided, Refusal) or validate_only:
             return decided
+        if mutations and not mutations.may_change(len(decided)):
+            return Refusal(ErrorCode.THROTTLING_QUOTA_EXCEEDED, TOO_MANY)
         code = await znodes.add_partitions(broker.keeper, topic.name, decided)
     except (ZooKeeperError, BadZnode) as error:
         broker.note.warning("topic %s does not grow: %s", topic.name, error)
@@ -84,11 +96,13 @@ async def mark_late(
             outcomes[name] = Refusal(ErrorCode.REQUEST_TIMED_OUT)
 
 
-def response(outcomes: dict[str, Assignment | Refusal]) -> CreatePartitionsResponse:
+def response(
+    outcomes: dict[str, Assignment | Refusal], throttle_time_ms: int = 0
+) -> CreatePartitionsResponse:
     done = Refusal(ErrorCode.NONE)
     codes = {name: it if isinstance(it, Refusal) else done for name, it in outcomes.items()}
     return CreatePartitionsResponse(
-        throttle_time_ms=0,
+        throttle_time_ms=throttle_time_ms,
         results=[
             CreatePartitionsTopicResult(name=name, error_code=it.code, error_message=it.message)
             for name, it in codes.items()

@@ -5,7 +5,7 @@ written all at once. The answer waits until every partition has a leader, or for
 client gives; then the topic is there all the same, and the code is REQUEST_TIMED_OUT.
 
 v1 adds validate_only; v4 lets -1 stand for the broker's defaults; v5 answers with the settings
-and counts of the topic, v7 with its id.
+and counts of the topic, v6 has an error for who changes too much, v7 answers with the topic's id.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from odradek.kafka.admin.refusal import Refusal
 from odradek.kafka.admin.topics import Existing, NewTopic, already_exists, decide_topic
 from odradek.kafka.broker import topics as znodes
 from odradek.kafka.broker.broker import Broker
+from odradek.kafka.broker.throttling import Mutations
 from odradek.kafka.controller import paths
 from odradek.kafka.settings.described import describe_topic
 from odradek.kafka.wire.connection import Request
@@ -37,6 +38,8 @@ from odradek.kafka.wire.schema import ZERO_UUID
 from odradek.zookeeper.client.errors import ZooKeeperError
 
 SETTINGS_SINCE = 5
+STRICT_SINCE = 6
+TOO_MANY = "The throttling quota has been exceeded."
 
 
 class Made(NamedTuple):
@@ -54,7 +57,10 @@ async def create_topics(
         return CreateTopicsResponse(topics=[refused(it.name, refusal) for it in message.topics])
     refusals = refuse_names(message.topics)
     wanted = [it for it in message.topics if it.name not in refusals]
-    made = await make_topics(broker, wanted, validate_only=message.validate_only)
+    mutations = broker.throttling.mutations(request, STRICT_SINCE)
+    made = await make_topics(
+        broker, wanted, validate_only=message.validate_only, mutations=mutations
+    )
     late: list[str] = []
     if not message.validate_only:
         new = [it.topic for it in made.values() if isinstance(it, Made)]
@@ -62,7 +68,8 @@ async def create_topics(
     outcomes = refusals | made
     replies = Replies(broker, request.version, frozenset(late))
     return CreateTopicsResponse(
-        topics=[replies.of(it.name, outcomes[it.name]) for it in message.topics]
+        throttle_time_ms=mutations.throttle_time_ms if mutations else 0,
+        topics=[replies.of(it.name, outcomes[it.name]) for it in message.topics],
     )
 
 
@@ -82,7 +89,11 @@ def refuse_names(topics: Iterable[CreatableTopic]) -> dict[str, Made | Refusal]:
 
 
 async def make_topics(
-    broker: Broker, topics: list[CreatableTopic], *, validate_only: bool = False
+    broker: Broker,
+    topics: list[CreatableTopic],
+    *,
+    validate_only: bool = False,
+    mutations: Mutations | None = None,
 ) -> dict[str, Made | Refusal]:
     """Decide upon topics of different names, and write those that may be. No leader yet."""
     try:
@@ -98,6 +109,8 @@ async def make_topics(
             outcomes[topic.name] = decided
         elif validate_only:
             outcomes[topic.name] = Made(decided, ZERO_UUID)
+        elif mutations and not mutations.may_change(len(decided.assignment)):
+            outcomes[topic.name] = Refusal(ErrorCode.THROTTLING_QUOTA_EXCEEDED, TOO_MANY)
         else:
             new.append(decided)
             existing.topics.add(topic.name)

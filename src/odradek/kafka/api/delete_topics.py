@@ -1,6 +1,7 @@
 """DeleteTopics (key 20, versions 0-6): ask the controller to delete topics, and wait until it has.
 
-v3 has an error of its own for `delete.topic.enable=false`; v6 takes ids as well as names.
+v3 has an error of its own for `delete.topic.enable=false`; v5 has one for who changes
+too much; v6 takes ids as well as names.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import asyncio
 
 from odradek.kafka.broker import topics as znodes
 from odradek.kafka.broker.broker import Broker
+from odradek.kafka.broker.throttling import Mutations
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.delete_topics import (
@@ -21,6 +23,7 @@ from odradek.kafka.wire.schema import ZERO_UUID
 from odradek.zookeeper.client.errors import ZooKeeperError
 
 DISABLED_SINCE = 3
+STRICT_SINCE = 5
 BY_ID_SINCE = 6
 
 
@@ -32,17 +35,26 @@ async def delete_topics(
         return DeleteTopicsResponse(responses=[reply(it, it.name, code) for it in asked])
     names = [name_of(it, broker) for it in asked]
     there = [it for it in dict.fromkeys(names) if it is not None and it in broker.metadata.topics]
-    asks = (ask_for_deletion(it, broker) for it in there)
-    codes = dict(zip(there, await asyncio.gather(*asks), strict=True))
+    mutations = broker.throttling.mutations(request, STRICT_SINCE)
+    refused = [it for it in there if mutations and not may_delete(it, mutations, broker)]
+    wanted = [it for it in there if it not in refused]
+    asks = (ask_for_deletion(it, broker) for it in wanted)
+    codes = dict(zip(wanted, await asyncio.gather(*asks), strict=True))
+    codes |= dict.fromkeys(refused, ErrorCode.THROTTLING_QUOTA_EXCEEDED)
     begun = [name for name, code in codes.items() if code is ErrorCode.NONE]
     late = await still_there(begun, message.timeout_ms, broker)
     codes |= dict.fromkeys(late, ErrorCode.REQUEST_TIMED_OUT)
     return DeleteTopicsResponse(
+        throttle_time_ms=mutations.throttle_time_ms if mutations else 0,
         responses=[
             reply(topic, name, codes.get(name or "", absent(topic)))
             for topic, name in zip(asked, names, strict=True)
-        ]
+        ],
     )
+
+
+def may_delete(name: str, mutations: Mutations, broker: Broker) -> bool:
+    return mutations.may_change(len(broker.metadata.topics[name]))
 
 
 def topics_of(message: DeleteTopicsRequest, version: int) -> list[DeleteTopicState]:

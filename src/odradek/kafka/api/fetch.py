@@ -4,7 +4,10 @@ An answer waits until there are `min_bytes`, until something is wrong, or for `m
 whole batches, at most `max_bytes` in all and as many a partition as it asks for; but the first
 batch of the first partition that has any comes even if it is larger (KIP-74). Consumers see what
 is committed: up to the high watermark or, if they want, up to the last stable offset, with the
-aborted transactions. A follower sees all, and its offset says what it has.
+aborted transactions. A follower sees all, and its offset says what it has. From v11 on a consumer
+may read from any replica, and may be sent to one that is nearer (KIP-392).
+
+A consumer that is over its quota gets an empty answer, and the time to wait.
 
 v0-1 answer magic 0, v2-3 magic 1; v7 brings sessions (`broker/fetch_sessions.py`), v10 zstd, v12
 the diverging epoch, v13 topic ids.
@@ -56,13 +59,19 @@ async def fetch(message: FetchRequest, request: Request, broker: Broker) -> Fetc
     if isinstance(context, FetchResponse):
         return context
     bytes_max = min(message.max_bytes, broker.settings.fetch_max_bytes)
+    throttling = broker.throttling
+    is_limited = throttling.is_on and replica_id == CONSUMER
+    if is_limited:
+        bytes_max = throttling.fetch_bytes_max(request, bytes_max)
     is_committed = message.isolation_level == READ_COMMITTED and replica_id == CONSUMER
-    asked = Asked(broker, version, replica_id, bytes_max, is_committed)
+    asked = Asked(broker, version, replica_id, bytes_max, is_committed, message.rack_id)
     parts = await read_all(asked, context.entries)
     bytes_min = min(message.min_bytes, bytes_max)
     has_partitions = bool(parts) or context.is_incremental
     if message.max_wait_ms > 0 and has_partitions and (wanted := bytes_wanted(parts, bytes_min)):
         parts = await wait(asked, context, parts, wanted, bytes_min, message.max_wait_ms)
+    if is_limited and (pause_ms := throttling.charge_fetch(request, bytes_read(parts))):
+        return broker.fetch_sessions.throttled(context, pause_ms)
     if version < FIRST_WITH_ZSTD:
         await adapt_all(asked, parts)
     nodes: dict[int, NodeEndpoint] = {}
@@ -78,11 +87,16 @@ def bytes_wanted(parts: list[Part], bytes_min: int) -> int:
     """How many bytes an answer must wait for; 0 if it may leave."""
     count = 0
     for part in parts:
-        if part.error or part.diverging is not None:
+        if part.is_settled:
             return 0
         if isinstance(part.fetched, Fetched):
             count += len(part.fetched.data)
     return max(0, bytes_min - count)
+
+
+def bytes_read(parts: list[Part]) -> int:
+    """What counts against a quota."""
+    return sum(len(part.fetched.data) for part in parts if isinstance(part.fetched, Fetched))
 
 
 async def wait(
@@ -118,7 +132,7 @@ def let_rest(asked: Asked, parts: list[Part]) -> None:
     """A session need not look again at partitions of which all is read and told."""
     for part in parts:
         partition = part.partition
-        if partition is not None and not part.error and part.diverging is None:
+        if partition is not None and not part.is_settled:
             part.entry.rest(asked.upper_offset(partition))
 
 
@@ -133,8 +147,8 @@ def answer(
     if part.error or partition is None:
         return failure(asked, part, listener, nodes)
     log = partition.log
-    if part.diverging is not None:
-        epoch, end_offset = part.diverging
+    if part.is_settled:
+        epoch, end_offset = part.diverging or (-1, -1)
         return PartitionData(
             partition_index=part.entry.index,
             error_code=0,
@@ -143,6 +157,7 @@ def answer(
             log_start_offset=log.start_offset,
             diverging_epoch=EpochEndOffset(epoch=epoch, end_offset=end_offset),
             aborted_transactions=None,
+            preferred_read_replica=-1 if part.preferred is None else part.preferred,
             records=b"",
         )
     assert isinstance(fetched, Fetched)

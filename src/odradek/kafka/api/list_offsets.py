@@ -114,7 +114,7 @@ async def find(
     """The offset that a time stands for."""
     log = partition.log
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
-        return TimedOffset(log.start_offset, NO_TIME, log.epochs.epoch_at(log.start_offset))
+        return TimedOffset(log.start_offset, NO_TIME, epoch_of_start(partition))
     if timestamp == LATEST_TIERED:
         return TimedOffset(NO_OFFSET, NO_TIME, NO_EPOCH)
     upper_offset = last_visible(message, log)
@@ -130,6 +130,14 @@ async def find(
     if found is not None and is_lagging:
         return ErrorCode.OFFSET_NOT_AVAILABLE
     return TimedOffset(NO_OFFSET, NO_TIME, NO_EPOCH)
+
+
+def epoch_of_start(partition: Partition) -> int:
+    """The epoch that the log starts in: the leader's own, if nothing older is left."""
+    log, leadership = partition.log, partition.leadership
+    if leadership is not None and log.start_offset >= leadership.start_offset:
+        return partition.leader_epoch
+    return log.epochs.epoch_at(log.start_offset)
 
 
 def last_visible(message: ListOffsetsRequest, log: Log) -> int:

@@ -25,6 +25,7 @@ from odradek.kafka.broker.parked import Until
 from odradek.kafka.broker.partition import Partition
 from odradek.kafka.coordinator.txn_errors import for_producer, of_verification
 from odradek.kafka.coordinator.txn_state import Claim
+from odradek.kafka.replication.leader import Leadership
 from odradek.kafka.storage.appending import Appended, verification_of
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.storage.producers import Verification
@@ -78,6 +79,7 @@ class Attempt:
     refusal: Refusal | None = None
     partition: Partition | None = None
     start_offset: int = -1
+    leadership: Leadership | None = None  # In whose time it was appended.
 
 
 async def produce(
@@ -100,7 +102,7 @@ async def produce(
         if each.appended is not None and is_flush_due(each):
             await flush(broker, each)
     if message.acks == ALL_IN_SYNC:
-        pending = [each for each in chain.from_iterable(attempts) if not is_settled(each)]
+        pending = [each for each in chain.from_iterable(attempts) if not is_safe(each)]
         if pending:
             await replicate(broker, pending, message.timeout_ms)
     if message.acks == 0:
@@ -180,7 +182,8 @@ def attempt(
         partition, records, now_ms, is_for_all=is_for_all, verification=verification
     )
     if isinstance(found, Appended):
-        return Attempt(index, ErrorCode.NONE, found, None, partition)
+        leadership = partition.leadership
+        return Attempt(index, ErrorCode.NONE, found, None, partition, leadership=leadership)
     start_offset = partition.log.start_offset if found.code in SEEN_BY_LOG else -1
     return refused(index, found, partition, records, start_offset)
 
@@ -276,9 +279,20 @@ async def flush(broker: Broker, each: Attempt) -> None:
 def is_settled(each: Attempt) -> bool:
     """Whether nothing is to be waited for: it failed, it is committed, or another leads."""
     partition, appended = each.partition, each.appended
-    if appended is None or partition is None or partition.leadership is None:
+    if appended is None or partition is None or has_lost_leader(each):
         return True
     return partition.log.high_watermark > appended.last_offset
+
+
+def is_safe(each: Attempt) -> bool:
+    """Whether all in-sync replicas have it, or it has failed already."""
+    return each.appended is None or (is_settled(each) and not has_lost_leader(each))
+
+
+def has_lost_leader(each: Attempt) -> bool:
+    """Whether another leads, or did since: what was appended may have been cut off."""
+    assert each.partition is not None
+    return each.partition.leadership is None or each.partition.leadership is not each.leadership
 
 
 async def replicate(broker: Broker, pending: list[Attempt], timeout_ms: int) -> None:
@@ -292,8 +306,8 @@ async def replicate(broker: Broker, pending: list[Attempt], timeout_ms: int) -> 
 
 def replication_error(each: Attempt) -> ErrorCode:
     assert each.partition is not None
-    leadership = each.partition.leadership
-    if leadership is None:
+    leadership = each.leadership
+    if leadership is None or has_lost_leader(each):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if not is_settled(each):
         return ErrorCode.REQUEST_TIMED_OUT

@@ -8,7 +8,7 @@ all are deleted; from version 3 on each says so itself.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from odradek.kafka.api.orders import refuse_order
@@ -23,7 +23,7 @@ from odradek.kafka.wire.messages.stop_replica import (
 )
 
 NO_EPOCH = -1
-SLICE = 8  # Deleting waits for the disk; the loop is left to others after so many.
+SLICE = 32  # Files are closed and renamed; the loop is left to others after so many.
 
 
 class Stopped(NamedTuple):
@@ -39,17 +39,25 @@ async def stop_replica(
 ) -> StopReplicaResponse:
     if error := refuse_order(broker, message.controller_epoch, message.broker_epoch):
         return StopReplicaResponse(error_code=error, partition_errors=[])
-    answers = []
-    for position, (where, leader_epoch, delete) in enumerate(all_stopped(message)):
-        error = stop(broker, where, leader_epoch, delete=delete)
-        answers.append(
-            StopReplicaPartitionError(
-                topic_name=where.topic, partition_index=where.partition, error_code=error
-            )
-        )
+    errors: dict[Stopped, ErrorCode] = {}
+    for position, each in enumerate(all_stopped(message)):
+        errors[each] = stop(broker, each.where, each.leader_epoch, delete=each.delete)
         if position % SLICE == SLICE - 1:
             await asyncio.sleep(0)
-    return StopReplicaResponse(error_code=ErrorCode.NONE, partition_errors=answers)
+    if any(it.delete for it in errors) and not await broker.partitions.sync_deletions():
+        failed = [it for it in errors if it.delete]
+        errors |= dict.fromkeys(failed, ErrorCode.KAFKA_STORAGE_ERROR)
+    return answer(errors)
+
+
+def answer(errors: Mapping[Stopped, ErrorCode]) -> StopReplicaResponse:
+    partition_errors = [
+        StopReplicaPartitionError(
+            topic_name=it.where.topic, partition_index=it.where.partition, error_code=error
+        )
+        for it, error in errors.items()
+    ]
+    return StopReplicaResponse(error_code=ErrorCode.NONE, partition_errors=partition_errors)
 
 
 def all_stopped(message: StopReplicaRequest) -> Iterable[Stopped]:

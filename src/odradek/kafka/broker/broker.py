@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
 
+from odradek.kafka.broker.throttling import Throttling
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from odradek.kafka.broker.parked import Parked
     from odradek.kafka.broker.partitions import Partitions
     from odradek.kafka.broker.producer_ids import ProducerIds
+    from odradek.kafka.broker.replicas import Replicas
     from odradek.kafka.settings import BrokerSettings, TopicSettings
     from odradek.kafka.settings.layers import Layers
     from odradek.kafka.storage.directories import LogDirectories
@@ -54,6 +56,8 @@ class Broker:
     clock: Callable[[], int]  # The wall clock, in milliseconds.
     coordinators: Coordinators = field(init=False)  # It needs the broker: set once there is one.
     cleaner: LogCleaner = field(init=False)  # The node's.
+    replicas: Replicas = field(init=False)
+    throttling: Throttling = field(default_factory=Throttling)
 
     @property
     def layers(self) -> Layers:

@@ -85,7 +85,6 @@ class LogCleaner:
         self._jobs: dict[TopicPartition, Job] = {}
         self._idle: list[tuple[float, Cleaner]] = []  # Since when, oldest first.
         self._again = asyncio.Event()  # There may be more to do before the pause is over.
-        self._writing = asyncio.Lock()  # Of checkpoints.
         self._entries: dict[str, int] = {}  # How many the last checkpoint of each directory had.
 
     def start(self) -> None:
@@ -140,13 +139,18 @@ class LogCleaner:
             if chosen is None:
                 return
             found.remove(chosen)
-            if chosen.directory.logs.get(chosen.log.where) is chosen.log:
+            is_there = chosen.directory.logs.get(chosen.log.where) is chosen.log
+            if is_there and not self._is_skipped(chosen.log):
                 self._begin(chosen)
 
     def _is_skipped(self, log: Log) -> bool:
         return log.where in self._jobs or log.where in self.figures.uncleanable
 
     def _forget_gone(self) -> None:
+        """Logs that were deleted need not be cleaned, nor remembered."""
+        for where, job in self._jobs.items():
+            if self._directories.find(where) is not job.log:
+                job.cleaner.halt()
         marked = self.figures.uncleanable
         for where, (log, _) in list(marked.items()):
             if self._directories.find(where) is not log:
@@ -255,14 +259,14 @@ class LogCleaner:
 
     async def _seal(self, job: Job, seal: Seal) -> None:
         await asyncio.get_running_loop().run_in_executor(None, seal.run)
-        async with self._writing:
+        async with self._upkeep.turn_of(job.directory):
             checkpoint = job.directory.note_cleaned(job.log.where, seal)
             if checkpoint is not None:
                 await self._write_one(job.directory, checkpoint)
 
     async def _write(self, directory: LogDirectory) -> None:
         with self._upkeep.watched(directory):
-            async with self._writing:
+            async with self._upkeep.turn_of(directory):
                 await self._write_one(directory, directory.checkpoint(checkpoints.CLEANED_OFFSETS))
 
     async def _write_one(self, directory: LogDirectory, checkpoint: checkpoints.Checkpoint) -> None:

@@ -22,6 +22,7 @@ from odradek.kafka.broker.reign import Reign, Work
 from odradek.kafka.controller import paths, znodes
 from odradek.kafka.controller.image import Image
 from odradek.kafka.controller.znodes import BadZnode
+from odradek.kafka.storage.names import TopicPartition
 from odradek.runtime.clock import wall_clock_ms
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
@@ -73,6 +74,7 @@ class ControllerShell:
     ) -> None:
         self.reign: Reign | None = None
         self.elected_id = NOBODY  # Who is the controller, as far as we have seen.
+        self.unclean_count = 0  # How many leaders were elected that were not in sync.
         self._id = broker_id
         self._keeper = keeper
         self._configs = configs
@@ -186,9 +188,13 @@ class ControllerShell:
         self.elected_id = self._id
         image = Image(self._id, won.epoch, won.version)
         office = Office(image, self._keeper, self._configs, self._links, self._note)
+        office.elected_uncleanly = self._count_unclean
         self.reign = Reign(office, self.enqueue)
         await self.reign.begin()
         self._balance_in(FIRST_BALANCE_S)
+
+    def _count_unclean(self, where: TopicPartition) -> None:
+        self.unclean_count += 1
 
     async def _compete(self, node: EpochNode) -> EpochNode | None:
         """Try to be the one; the new epoch, or None if another was faster."""

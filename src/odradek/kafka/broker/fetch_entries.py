@@ -54,6 +54,7 @@ class Entry:
     def is_news(self, data: PartitionData) -> bool:
         """Whether an incremental answer must hold this; remember that it was told."""
         must_tell = bool(data.records) or data.error_code != 0 or data.diverging_epoch.epoch >= 0
+        must_tell = must_tell or data.preferred_read_replica >= 0
         if data.high_watermark != self.sent_high_watermark:
             must_tell, self.sent_high_watermark = True, data.high_watermark
         if data.log_start_offset != self.sent_start_offset:
@@ -148,8 +149,8 @@ class Session:
         for key in list(self.entries):
             self.forget(key)
 
-    def to_look_at(self, now_ms: int) -> list[Entry]:
-        if now_ms - self.looked_ms > LOOK_MS:
+    def to_look_at(self, now_ms: int, look_ms: int = LOOK_MS) -> list[Entry]:
+        if now_ms - self.looked_ms > look_ms:
             self.looked_ms = now_ms
             return list(self.entries.values())
         return list(self.stale)

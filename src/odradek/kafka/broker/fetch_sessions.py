@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from random import Random
 from types import MappingProxyType
 
-from odradek.kafka.broker.fetch_entries import Entry, Session, entries_of
+from odradek.kafka.broker.fetch_entries import LOOK_MS, Entry, Session, entries_of
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.fetch import (
     FetchableTopicResponse,
@@ -78,8 +78,15 @@ class Context:
 class FetchSessions:
     """All sessions of a broker, the one that was used longest ago first."""
 
-    def __init__(self, count_max: int, random: Random, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        count_max: int,
+        random: Random,
+        clock: Callable[[], int],
+        lag_max_ms: Callable[[], int] = lambda: 3 * LOOK_MS,
+    ) -> None:
         self.evicted_count = 0
+        self._lag_max_ms = lag_max_ms
         self._count_max = count_max
         self._random = random
         self._clock = clock
@@ -103,6 +110,17 @@ class FetchSessions:
             self._end(message.session_id)
             return self._open(message, version, is_follower=is_follower)
         return self._go_on(message, version)
+
+    def throttled(self, context: Context, throttle_time_ms: int) -> FetchResponse:
+        """Nothing this time. A session that would have begun with this has not (KIP-219)."""
+        session_id, session = NO_SESSION, context.session
+        if session is not None and context.is_incremental:
+            if session.epoch != context.epoch:
+                return refusal(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+            session_id = session.id
+        elif session is not None:
+            self._end(session.id)
+        return FetchResponse(session_id=session_id, throttle_time_ms=throttle_time_ms, responses=[])
 
     def _open(self, message: FetchRequest, version: int, *, is_follower: bool) -> Context:
         entries = {entry.key: entry for entry in entries_of(message)}
@@ -132,8 +150,12 @@ class FetchSessions:
         self._sessions[session.id] = session
         now_ms = session.used_ms = self._clock()
         session.epoch = 1 if session.epoch == EPOCH_MAX else session.epoch + 1
-        entries = session.to_look_at(now_ms)
+        entries = session.to_look_at(now_ms, self._look_ms(session))
         return Context(entries, session, is_incremental=True, epoch=session.epoch)
+
+    def _look_ms(self, session: Session) -> int:
+        """How often all partitions are looked at; a follower's, also to see that it is in sync."""
+        return min(LOOK_MS, self._lag_max_ms() // 3) if session.is_privileged else LOOK_MS
 
     def _end(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)

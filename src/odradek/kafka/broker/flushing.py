@@ -32,6 +32,10 @@ class Flushes:
 
     async def flush(self, partition: Partition) -> bool:
         """Return once all that is appended now would survive a power cut; False if it failed."""
+        return await self.begin(partition)
+
+    def begin(self, partition: Partition) -> asyncio.Future[bool]:
+        """Begin such a flush, or have the next one be it."""
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         line = self._waiting.get(partition)
         if line is None:
@@ -40,7 +44,7 @@ class Flushes:
             self._tasks.start(name, self._run(partition), may_end=True)
         else:
             line.append(done)
-        return await done
+        return done
 
     async def _run(self, partition: Partition) -> None:
         in_thread = asyncio.get_running_loop().run_in_executor
@@ -54,6 +58,7 @@ class Flushes:
                 tell(served, is_safe=False)
             else:
                 partition.log.end_flush(flush, self._clock())
+                partition.advance()
                 tell(served, is_safe=True)
         del self._waiting[partition]
 

@@ -49,7 +49,7 @@ class GroupShard(ShardShell):
     """The groups of one partition."""
 
     def __init__(self, broker: Broker, partition: Partition, clock: Clock, shard: Shard) -> None:
-        super().__init__(broker, partition, clock)
+        super().__init__(broker, partition, clock, broker.settings.offsets_load_buffer_size)
         self.shard = shard
         self._expiry: asyncio.TimerHandle | None = None
 

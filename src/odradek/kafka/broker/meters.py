@@ -18,6 +18,7 @@ class TopicMeter:
     bytes_out: int = 0
     bytes_rejected: int = 0
     messages_in: int = 0
+    replication_bytes_in: int = 0
     replication_bytes_out: int = 0
     produce_requests: int = 0
     fetch_requests: int = 0
@@ -53,6 +54,12 @@ class Meters:
     connections_refused: int = 0
     connections_dropped: int = 0
     connections_expired: int = 0
+    isr_shrinks: int = 0
+    isr_expands: int = 0
+    failed_isr_updates: int = 0
+    # Records that were below a follower's high watermark when it had to drop them: what an unclean
+    # election has lost.
+    records_lost: int = 0
 
     def topic(self, name: str) -> TopicMeter:
         """A topic's figures, from 0 if it is new."""

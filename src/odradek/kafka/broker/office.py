@@ -53,6 +53,7 @@ class Office:
         self.surveys = Surveys(keeper, note)
         self.is_over = False
         self.answered: Callable[[Outgoing, Message], object] | None = None
+        self.elected_uncleanly: Callable[[TopicPartition], object] = lambda where: None
         self._writes = FencedWrites(keeper, image.epoch_version)
 
     @property
@@ -82,10 +83,18 @@ class Office:
             if version is None:
                 disputed.append(change)
             else:
+                self._note_unclean(change)
                 apply_change(self.image, change, version, requests)
         left = await self._look_again(disputed, requests) if disputed else []
         self.tell(requests)
         return left
+
+    def _note_unclean(self, change: Change) -> None:
+        """One leads now that was not in sync: what only the others had is lost."""
+        before, leader = self.image.states.get(change.where), change.state.leader
+        if before is not None and leader >= 0 and leader not in before.isr:
+            self.note.warning("%s is led by %s, uncleanly", change.where, leader)
+            self.elected_uncleanly(change.where)
 
     async def settle(self, partitions: Iterable[TopicPartition], choose: Decide) -> None:
         """Decide and carry out until nobody interferes."""

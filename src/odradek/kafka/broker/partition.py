@@ -8,18 +8,20 @@ follows what `replication/leader.py` says.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from odradek.kafka.broker.meters import TopicMeter
 from odradek.kafka.replication.leader import Leadership
-from odradek.kafka.storage.appending import Appended, append
+from odradek.kafka.replication.selector import RACK_AWARE, Candidate, nearest
+from odradek.kafka.storage.appending import Appended, append, append_as_follower
 from odradek.kafka.storage.epochs import UNKNOWN, EpochEnd
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.storage.producers import Verification
 from odradek.kafka.storage.refusal import Refusal
+from odradek.kafka.storage.retention import raise_start_offset
 from odradek.kafka.storage.validate import Origin
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.leader_and_isr import LeaderAndIsrPartitionState
@@ -42,6 +44,7 @@ class Surroundings:
     settings: Callable[[], BrokerSettings]
     topic_settings: Callable[[str], TopicSettings]
     clock: Callable[[], int]
+    isr_wanted: Callable[[Partition], None] | None = None  # Carries a wish to the controller.
 
     def is_alive(self, broker_id: int) -> bool:
         return broker_id in self.metadata.brokers
@@ -115,6 +118,14 @@ class Partition:
     def is_under_min_isr(self) -> bool:
         return self.leadership is not None and len(self.leadership.isr) < self.min_isr
 
+    @property
+    def is_under_replicated(self) -> bool:
+        """Whether replicas are out of sync, other than those that are just being added."""
+        if self.leadership is None:
+            return False
+        count = sum(it not in self.adding for it in self.replicas)
+        return len(self.leadership.isr) < count
+
     def epoch_error(self, current_leader_epoch: int) -> ErrorCode:
         """What is wrong with the epoch that a request believes in (KIP-320)."""
         if current_leader_epoch < 0 or current_leader_epoch == self.leader_epoch:
@@ -125,6 +136,11 @@ class Partition:
 
     # Who leads
 
+    def is_old_news(self, state: LeaderAndIsrPartitionState) -> bool:
+        """Whether the controller has answered us meanwhile, with what was written after this."""
+        is_same_epoch = state.leader_epoch == self.leader_epoch
+        return is_same_epoch and state.partition_epoch < self.partition_epoch
+
     def lead(self, state: LeaderAndIsrPartitionState) -> None:
         """Lead from now on, or go on to lead with other replicas."""
         now_ms, end_offset = self._surroundings.clock(), self.log.end_offset
@@ -134,7 +150,10 @@ class Partition:
             start_offset = end_offset
             leadership = Leadership(broker_id, state.leader_epoch, start_offset, state.replicas)
             self._uncommitted.clear()
-        leadership.assign(state.replicas, state.isr, end_offset, now_ms)
+        if state.partition_epoch == self.partition_epoch and leadership.isr == set(state.isr):
+            leadership.keep(state.replicas)
+        else:
+            leadership.assign(state.replicas, state.isr, end_offset, now_ms)
         self.leadership = leadership
         self._take_state(state)
         self.advance()
@@ -174,7 +193,11 @@ class Partition:
             meter.bytes_in += size
             meter.messages_in += appended.last_offset - appended.first_offset + 1
             leadership = self.leadership
-            if leadership is not None and not leadership.followers:
+            if (
+                leadership is not None
+                and not leadership.followers
+                and log.promised_offset == log.end_offset
+            ):
                 log.raise_high_watermark(log.end_offset)
                 if self.watchers:
                     self._tell(size, size)
@@ -188,27 +211,91 @@ class Partition:
         """A follower has all that is before an offset; False if it is none of the replicas."""
         leadership = self.leadership
         follower = leadership.followers.get(broker_id) if leadership else None
-        if follower is None:
+        if leadership is None or follower is None:
             return False
         old_start_offset = follower.start_offset
         follower.fetched(offset, start_offset, self.log.end_offset, now_ms)
         if start_offset != old_start_offset:
             self.tell_changed_condition()
         self.advance()
+        if leadership.may_join(broker_id, self.log.high_watermark, self._surroundings.is_alive):
+            self._want_isr(leadership.isr | {broker_id})
         return True
 
     def advance(self) -> None:
-        """Let the high watermark follow the replicas."""
+        """Let the high watermark follow the replicas, and our own disk where that was promised."""
         leadership = self.leadership
         if leadership is None:
             return
         around = self._surroundings
         lag_max_ms = around.settings().replica_lag_time_max_ms if leadership.followers else 0
         offset = leadership.high_watermark(
-            self.log.end_offset, self.min_isr, lag_max_ms, around.clock(), around.is_alive
+            self.log.promised_offset, self.min_isr, lag_max_ms, around.clock(), around.is_alive
         )
         if offset is not None and self.log.raise_high_watermark(offset):
             self._tell(0, self._take_committed())
+
+    # Who is in sync
+
+    def drop_laggards(self) -> frozenset[int]:
+        """Ask for an ISR without those that have fallen behind; who they are."""
+        leadership, around = self.leadership, self._surroundings
+        if leadership is None or len(leadership.isr) < 2:
+            return frozenset()
+        lag_max_ms = around.settings().replica_lag_time_max_ms
+        late = leadership.out_of_sync(self.log.end_offset, around.clock(), lag_max_ms)
+        if late:
+            self._want_isr(leadership.isr - late)
+        return late
+
+    def _want_isr(self, isr: frozenset[int]) -> None:
+        if self._surroundings.isr_wanted is not None:
+            assert self.leadership is not None
+            self.leadership.ask(isr)
+            self._surroundings.isr_wanted(self)
+
+    def confirm_isr(self, isr: Iterable[int], partition_epoch: int) -> None:
+        """The controller has written down who is in sync."""
+        assert self.leadership is not None
+        self.leadership.confirm(isr)
+        self.partition_epoch = partition_epoch
+        self.advance()
+        self.tell_changed_condition()
+
+    def nearest_replica(self, rack: str, offset: int) -> int | None:
+        """Who had better serve a consumer of this rack; None if we are the one (KIP-392)."""
+        leadership, around = self.leadership, self._surroundings
+        if leadership is None or around.settings().replica_selector_class != RACK_AWARE:
+            return None
+        brokers, now_ms = around.metadata.brokers, around.clock()
+        racks = {broker_id: it.rack for broker_id, it in brokers.items()}
+        others = [
+            Candidate(broker_id, racks[broker_id], it.end_offset, now_ms - it.caught_up_ms)
+            for broker_id, it in leadership.followers.items()
+            if broker_id in leadership.isr
+            and broker_id in racks
+            and it.start_offset <= offset <= it.end_offset
+        ]
+        own_id = around.broker_id
+        return nearest(rack, Candidate(own_id, racks.get(own_id), self.log.end_offset), others)
+
+    # Following
+
+    def append_as_follower(self, records: Buffer, now_ms: int) -> int:
+        """Append what the leader sent; how many bytes it was."""
+        size = len(records)
+        append_as_follower(self.log, records, now_ms)
+        self.meter.replication_bytes_in += size
+        return size
+
+    def follow_offsets(self, high_watermark: int, start_offset: int) -> None:
+        """Let our high watermark and our start be where the leader's are, as far as we reach."""
+        log = self.log
+        if log.raise_high_watermark(high_watermark):
+            self.tell_changed()  # Consumers that read here (KIP-392).
+        if start_offset > log.start_offset:
+            raise_start_offset(log, min(start_offset, log.high_watermark))
+            self.tell_changed()
 
     def _take_committed(self) -> int:
         count, high_watermark = 0, self.log.high_watermark

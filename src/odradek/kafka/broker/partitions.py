@@ -6,6 +6,7 @@ partition whose directory failed is offline: it is told apart from one that neve
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from random import Random
 
@@ -61,6 +62,7 @@ class Partitions:
         self._meters = meters
         self._note = note
         self._random = random
+        self._unsynced: dict[str, LogDirectory] = {}  # Where something was deleted.
         self._here: dict[tuple[str, int], Partition] = {}
         self._topics: dict[bytes, str] = {}  # The names of those that are here, by id.
         self._counts: dict[str, int] = {}  # How many partitions of a topic are here.
@@ -82,13 +84,20 @@ class Partitions:
         self, topic: str, index: int, current_leader_epoch: int = -1
     ) -> Partition | ErrorCode:
         """The partition, if this broker leads it, and in the epoch that the request believes in."""
+        found = self.replica(topic, index, current_leader_epoch)
+        if isinstance(found, Partition) and found.leadership is None:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return found
+
+    def replica(
+        self, topic: str, index: int, current_leader_epoch: int = -1
+    ) -> Partition | ErrorCode:
+        """The partition, whoever leads it, in the epoch that the request believes in."""
         partition = self._here.get((topic, index))
         if partition is None:
             return self.absence(topic, index)
         if current_leader_epoch >= 0 and (error := partition.epoch_error(current_leader_epoch)):
             return error
-        if partition.leadership is None:
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return partition
 
     def absence(self, topic: str, index: int) -> ErrorCode:
@@ -108,8 +117,10 @@ class Partitions:
         found = self._open(state, topic, topic_id)
         if isinstance(found, ErrorCode):
             return found
-        found.lead(state)
-        self._tell_leading(found)
+        if not found.is_old_news(state):
+            found.lead(state)
+            self._flush_if_due(found)
+            self._tell_leading(found)
         return ErrorCode.NONE
 
     def follow(
@@ -119,12 +130,16 @@ class Partitions:
         found = self._open(state, topic, topic_id)
         if isinstance(found, ErrorCode):
             return found
-        found.follow(state)
-        self._tell_leading(found)
+        if not found.is_old_news(state):
+            found.follow(state)
+            self._tell_leading(found)
         return ErrorCode.NONE
 
     def stop(self, where: TopicPartition, *, delete: bool) -> ErrorCode:
-        """Hold a replica no longer; with `delete` its log goes too, after a while."""
+        """Hold a replica no longer; with `delete` its log goes too, after a while.
+
+        That it goes is safe once `sync_deletions` has said so.
+        """
         partition = self._here.pop(where, None)
         if partition is not None:
             self._let_go(partition)
@@ -146,8 +161,22 @@ class Partitions:
         except DISK_TROUBLE as error:
             self.fail_directory(directory, error)
             return ErrorCode.KAFKA_STORAGE_ERROR
+        self._unsynced[directory.path] = directory
         self.doomed(path, log.settings.file_delete_delay_ms)
         return ErrorCode.NONE
+
+    async def sync_deletions(self) -> bool:
+        """Make all deletions so far safe, in another thread; False if one may come back."""
+        unsynced, self._unsynced = self._unsynced, {}
+        in_thread = asyncio.get_running_loop().run_in_executor
+        is_safe = True
+        for directory in unsynced.values():
+            try:
+                await in_thread(None, directory.sync_names)
+            except DISK_TROUBLE as error:
+                is_safe = False
+                self.fail_directory(directory, error)
+        return is_safe
 
     def _open(
         self, state: LeaderAndIsrPartitionState, topic: str, topic_id: bytes
@@ -251,12 +280,19 @@ class Partitions:
         if is_for_all and partition.is_under_min_isr:
             return Refusal(ErrorCode.NOT_ENOUGH_REPLICAS)
         try:
-            return partition.append(records, now_ms, origin, verification)
+            appended = partition.append(records, now_ms, origin, verification)
+            self._flush_if_due(partition)
+            return appended
         except DiskFull as error:
             self._note.warning("%s: %s", partition.where, error)
         except DISK_TROUBLE as error:
             self.disk_failed(partition, error)
         return Refusal(ErrorCode.KAFKA_STORAGE_ERROR)
+
+    def _flush_if_due(self, partition: Partition) -> None:
+        """What is promised to be flushed is not committed before it is."""
+        if partition.log.promised_offset < partition.log.end_offset:
+            self.flushes.begin(partition)
 
     # Disks that fail
 

@@ -90,7 +90,7 @@ class Peer:
                 return await protocol.ask(message, version)
         except (TimeoutError, OSError) as error:
             self.close()
-            raise PeerLost(f"{self.endpoint}: {error or 'no answer in time'}") from error
+            raise PeerLost(f"{self.endpoint}: {str(error) or 'no answer in time'}") from error
 
     def close(self) -> None:
         if self._protocol is not None:

@@ -23,6 +23,7 @@ from odradek.kafka.wire.schema import ZERO_UUID
 
 CONSUMER = -1
 FIRST_WITH_SOFT_LIMIT = 3
+FIRST_FROM_FOLLOWERS = 11
 FIRST_WITH_IDS = 13
 TRIES = 3  # A segment may be retired under a reader; not again and again.
 
@@ -36,6 +37,12 @@ class Part:
     error: ErrorCode = ErrorCode.NONE
     fetched: Fetched | Later[Fetched] | None = None
     diverging: EpochEnd | None = None
+    preferred: int | None = None  # The replica to read from instead (KIP-392).
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is something to say that does not wait for data."""
+        return bool(self.error) or self.diverging is not None or self.preferred is not None
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +54,12 @@ class Asked:
     replica_id: int
     bytes_max: int
     is_committed: bool
+    rack: str = ""
+
+    @property
+    def reads_anywhere(self) -> bool:
+        """Whether any replica will do: for consumers that know that they may have to move."""
+        return self.replica_id == CONSUMER and self.version >= FIRST_FROM_FOLLOWERS
 
     @property
     def is_follower(self) -> bool:
@@ -90,7 +103,7 @@ def size_of(part: Part, left: int) -> int:
 
 def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bool) -> Part:
     """Look at one partition, and read it if nothing is wrong."""
-    found = leader_of(asked, entry)
+    found = replica_of(asked, entry)
     if isinstance(found, ErrorCode):
         entry.watch(None)
         return Part(entry, error=found)
@@ -105,7 +118,9 @@ def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bo
         part.diverging = divergence(found, entry)
         if part.diverging is not None and part.diverging.epoch == UNKNOWN:
             part.error, part.diverging = ErrorCode.OFFSET_OUT_OF_RANGE, None
-    if part.error or part.diverging is not None:
+    if asked.rack and asked.reads_anywhere and not part.is_settled:
+        part.preferred = found.nearest_replica(asked.rack, offset)
+    if part.is_settled:
         return part
     if asked.is_follower and not is_again and log.start_offset <= offset <= log.end_offset:
         now_ms = asked.broker.clock()
@@ -114,15 +129,17 @@ def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bo
     return part
 
 
-def leader_of(asked: Asked, entry: Entry) -> Partition | ErrorCode:
+def replica_of(asked: Asked, entry: Entry) -> Partition | ErrorCode:
+    """The partition, if this reader may read it here."""
     partitions = asked.broker.partitions
+    find = partitions.replica if asked.reads_anywhere else partitions.leader
     if asked.version < FIRST_WITH_IDS:
-        return partitions.leader(entry.topic, entry.index, entry.current_leader_epoch)
+        return find(entry.topic, entry.index, entry.current_leader_epoch)
     name = partitions.topic_name(entry.topic_id)
     if name is None:
         return ErrorCode.UNKNOWN_TOPIC_ID
     entry.topic = name
-    found = partitions.leader(name, entry.index, entry.current_leader_epoch)
+    found = find(name, entry.index, entry.current_leader_epoch)
     if isinstance(found, Partition) and found.topic_id not in (entry.topic_id, ZERO_UUID):
         return ErrorCode.INCONSISTENT_TOPIC_ID
     return found

@@ -34,8 +34,9 @@ SLICE_BYTES = 64 << 10  # As much as is taken apart before the loop is left to o
 class ShardShell(ABC):
     """One shard, its partition, its appends and its alarm."""
 
-    def __init__(self, broker: Broker, partition: Partition, clock: Clock) -> None:
+    def __init__(self, broker: Broker, partition: Partition, clock: Clock, load_bytes: int) -> None:
         self.partition = partition
+        self.load_bytes = load_bytes  # As much as is read at once.
         self.is_closed = False
         self._broker = broker
         self._clock = clock
@@ -68,7 +69,7 @@ class ShardShell(ABC):
         """Read the log to its end, then serve."""
         note, where = self._broker.note, self.partition.where
         try:
-            async for batch in batches_of(self.partition):
+            async for batch in batches_of(self.partition, self.load_bytes):
                 if self.is_closed:
                     return
                 self.take(batch)
@@ -82,25 +83,28 @@ class ShardShell(ABC):
             self.begin()
 
 
-async def batches_of(partition: Partition) -> AsyncIterator[Batch]:
+async def batches_of(partition: Partition, bytes_max: int) -> AsyncIterator[Batch]:
     """All batches of a log; it may grow meanwhile."""
     log = partition.log
-    offset = log.start_offset
+    offset, taken_bytes = log.start_offset, 0
     while partition.is_leader and offset < log.end_offset:
-        fetched = await read_slice(log, max(offset, log.start_offset))
+        fetched = await read_some(log, max(offset, log.start_offset), bytes_max)
         if fetched is None:
             continue
         if not fetched.data:
             return
         for batch in batches_in(memoryview(fetched.data)):
             yield batch
+            taken_bytes += len(batch.data)
+            if taken_bytes > SLICE_BYTES:
+                taken_bytes = 0
+                await asyncio.sleep(0)
         offset = fetched.next_offset
-        await asyncio.sleep(0)
 
 
-async def read_slice(log: Log, offset: int) -> Fetched | None:
+async def read_some(log: Log, offset: int, bytes_max: int) -> Fetched | None:
     """Some batches, read in another thread if need be; None if the log must be asked again."""
-    found = read(log, offset, SLICE_BYTES, log.end_offset)
+    found = read(log, offset, bytes_max, log.end_offset)
     assert not isinstance(found, Refusal)
     if isinstance(found, Fetched):
         return found

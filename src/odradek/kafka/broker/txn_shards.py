@@ -43,7 +43,8 @@ class TxnShard(ShardShell):
         shard: TransactionShard,
         post: MarkerPost,
     ) -> None:
-        super().__init__(broker, partition, clock)
+        load_bytes = broker.settings.transaction_state_log_load_buffer_size
+        super().__init__(broker, partition, clock, load_bytes)
         self.shard = shard
         self._post = post
 

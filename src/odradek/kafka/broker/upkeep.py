@@ -47,6 +47,7 @@ class Upkeep:
         self._clock = clock
         self._note = note
         self._written: dict[str, object] = {}  # What each checkpoint said last.
+        self._turns: dict[str, asyncio.Lock] = {}
         self.is_being_cleaned: Callable[[Log], bool] = lambda log: False  # Of `cleaning`.
 
     def start(self, tasks: Tasks) -> None:
@@ -152,12 +153,23 @@ class Upkeep:
         """Write one checkpoint of every directory, where it would say something new."""
         in_thread = asyncio.get_running_loop().run_in_executor
         for directory in list(self._directories.online):
-            checkpoint = directory.checkpoint(name)
-            if self._written.get(checkpoint.path) == checkpoint.offsets:
-                continue
-            with self.watched(directory):
-                await in_thread(None, checkpoint.run)
-                self._written[checkpoint.path] = checkpoint.offsets
+            async with self.turn_of(directory):
+                checkpoint = directory.checkpoint(name)
+                if self._written.get(checkpoint.path) == checkpoint.offsets:
+                    continue
+                with self.watched(directory):
+                    await in_thread(None, checkpoint.run)
+                    self._written[checkpoint.path] = checkpoint.offsets
+
+    def turn_of(self, directory: LogDirectory) -> asyncio.Lock:
+        """Held by whoever writes a directory's checkpoints.
+
+        A log that is cut lowers what they say: an older one must not come after that.
+        """
+        turn = self._turns.get(directory.path)
+        if turn is None:
+            turn = self._turns[directory.path] = asyncio.Lock()
+        return turn
 
     # Producers
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import TypeVar
 
 from odradek.kafka.client.addresses import Address
 from odradek.kafka.client.brokers import Brokers, shared_brokers
@@ -30,6 +31,11 @@ from odradek.kafka.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseTopic,
 )
+from odradek.kafka.wire.schema import Message
+
+R = TypeVar("R", bound=Message)
+MISSES_MAX = 3
+MISSES_MAX_CREATING = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +59,13 @@ class TopicPicture:
 class Cluster:
     """A picture of one cluster, renewed when asked."""
 
-    def __init__(self, brokers: Brokers) -> None:
+    def __init__(self, brokers: Brokers, *, creates_topics: bool = False) -> None:
+        """With `creates_topics` a topic that is asked about is made, where brokers allow it."""
         self.brokers = brokers
+        self._creates_topics = creates_topics
         self.settings = brokers.settings
         self._addresses: dict[int, Address] = {}
+        self._controller = -1
         self._topics: dict[str, TopicPicture] = {}
 
     def topics(self) -> dict[str, TopicPicture]:
@@ -80,6 +89,13 @@ class Cluster:
             for partition in sorted(self._topics[name].leaders)
         ]
 
+    def partition_count(self, topic: str) -> int:
+        """How many partitions a topic has, as far as is known; it must be there."""
+        picture = self._topics.get(topic)
+        if picture is None or self._is_old(picture):
+            self.refresh([topic])
+        return len(self._topics[topic].leaders)
+
     def refresh(self, names: Collection[str]) -> None:
         """Ask anew about these topics; `UnknownTopic` if one is not there, however often asked.
 
@@ -87,7 +103,7 @@ class Cluster:
         asked more than once; but one that is not there should be missed soon.
         """
         patience = Patience(f"metadata of {', '.join(names)}", self.settings)
-        misses_left = 3
+        misses_left = MISSES_MAX_CREATING if self._creates_topics else MISSES_MAX
         while True:
             try:
                 trouble = self._problem_of(self._ask(names), misses_left)
@@ -113,6 +129,44 @@ class Cluster:
             return None
         return self._addresses[leader.node_id], leader
 
+    def await_topic(self, topic: str) -> None:
+        """Return when a topic that was made a moment ago has a leader for each partition."""
+        patience = Patience(f"topic {topic}", self.settings)
+        while True:
+            try:
+                self.refresh([topic])
+                if None not in self._topics[topic].leaders.values():
+                    return
+            except UnknownTopic:
+                pass
+            patience.pause("it is not led yet")
+
+    def ask_controller(self, request: Message, response: type[R]) -> R:
+        """The answer of the broker that is the controller."""
+        if self._controller not in self._addresses:
+            self.topics()
+        address = self._addresses.get(self._controller)
+        if address is None:
+            raise NoBroker("no controller is known")
+        with self.brokers.lend(address) as connection:
+            return connection.request(request, response)
+
+    def addresses(self) -> list[Address]:
+        """All brokers, as far as is known: asked for if none is."""
+        if not self._addresses:
+            self.topics()
+        return list(self._addresses.values())
+
+    def ask_any(self, request: Message, response: type[R]) -> R:
+        """The answer of the first broker that can be reached."""
+        known = list(self._addresses.values())
+        addresses = known + [a for a in self.settings.bootstrap_servers if a not in known]
+        connection = self.brokers.any_of(addresses)
+        try:
+            return connection.request(request, response)
+        finally:
+            self.brokers.give_back(connection)
+
     def forget(self, topic: str) -> None:
         """What we know of a topic is out of date."""
         self._topics.pop(topic, None)
@@ -124,15 +178,9 @@ class Cluster:
         request = MetadataRequest(
             topics=None if names is None else [MetadataRequestTopic(name=name) for name in names],
             # A reader that creates what it misspelt would wait for records for ever.
-            allow_auto_topic_creation=False,
+            allow_auto_topic_creation=self._creates_topics,
         )
-        known = list(self._addresses.values())
-        addresses = known + [a for a in self.settings.bootstrap_servers if a not in known]
-        connection = self.brokers.any_of(addresses)
-        try:
-            return connection.request(request, MetadataResponse)
-        finally:
-            self.brokers.give_back(connection)
+        return self.ask_any(request, MetadataResponse)
 
     def _problem_of(self, response: MetadataResponse, misses_left: int) -> str | None:
         """Learn from a response; say what is lacking, or raise if it will not come."""
@@ -150,6 +198,7 @@ class Cluster:
 
     def _learn(self, response: MetadataResponse) -> list[TopicPicture]:
         self._addresses = {b.node_id: Address(b.host, b.port) for b in response.brokers}
+        self._controller = response.controller_id
         pictures = []
         for topic in response.topics:
             if topic.name is not None:
@@ -168,12 +217,13 @@ def _picture(name: str, topic: MetadataResponseTopic) -> TopicPicture:
     return TopicPicture(name, topic.is_internal, leaders, monotonic())
 
 
-_shared: dict[ClientSettings, Cluster] = {}
+_shared: dict[tuple[ClientSettings, bool], Cluster] = {}
 
 
-def shared_cluster(settings: ClientSettings) -> Cluster:
+def shared_cluster(settings: ClientSettings, *, creates_topics: bool = False) -> Cluster:
     """The picture of a cluster that this process has, with its pool of connections."""
-    brokers, known = shared_brokers(settings), _shared.get(settings)
+    brokers, known = shared_brokers(settings), _shared.get((settings, creates_topics))
     if known is None or known.brokers is not brokers:
-        known = _shared[settings] = Cluster(brokers)
+        known = Cluster(brokers, creates_topics=creates_topics)
+        _shared[settings, creates_topics] = known
     return known

@@ -79,14 +79,18 @@ class BlockingConnection:
     def close(self) -> None:
         self._socket.close()
 
+    def send_unanswered(self, message: Message) -> None:
+        """Send a request that the broker does not answer: Produce with acks=0."""
+        self._send(message, self.versions.version_of(type(message)), is_answered=False)
+
     def _fill(self) -> None:
         count = self._socket.recv_into(self._wire.get_buffer())
         if not count:
             raise ConnectionResetError("the broker closed the connection")
         self._arrived.extend(self._wire.receive(count))
 
-    def _send(self, message: Message, version: int) -> int:
-        number = self._wire.send(message, version)
+    def _send(self, message: Message, version: int, *, is_answered: bool = True) -> int:
+        number = self._wire.send(message, version, is_answered=is_answered)
         try:
             self._socket.settimeout(self._timeout_s)
             _send_all(self._socket, self._wire.take_output())

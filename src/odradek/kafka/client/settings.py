@@ -86,7 +86,7 @@ def problems_of(properties: Mapping[str, str]) -> list[InvalidSetting]:
         *_problems_of_security(properties),
     ]
     for key, (_, least, most) in _NUMBERS.items():
-        if key in properties and not _is_between(properties[key], least, most):
+        if key in properties and not is_between(properties[key], least, most):
             reason = f"must be a whole number from {least} to {most}"
             problems.append(InvalidSetting(key, properties[key], reason))
     level = properties.get("isolation.level", "read_committed")
@@ -116,7 +116,7 @@ def _problems_of_security(properties: Mapping[str, str]) -> list[InvalidSetting]
     return problems + [InvalidSetting(key, "…", _UNSPOKEN) for key in secret]
 
 
-def _is_between(text: str, least: int, most: int) -> bool:
+def is_between(text: str, least: int, most: int) -> bool:
     try:
         return least <= int(text) <= most
     except ValueError:

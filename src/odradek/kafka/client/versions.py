@@ -2,7 +2,8 @@
 
 Some APIs change their meaning from a version on; a client that was not written for it stays
 below. Fetch names topics by id from 13 on, and the ids of a deleted topic help nobody who
-holds offsets by name.
+holds offsets by name. From 4 on FindCoordinator asks about many keys, and AddPartitionsToTxn is
+for brokers.
 """
 
 from __future__ import annotations
@@ -11,11 +12,17 @@ from collections.abc import Iterable
 
 from odradek.kafka.client.errors import UnsupportedApi
 from odradek.kafka.wire.apis import APIS
+from odradek.kafka.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from odradek.kafka.wire.messages.api_versions import ApiVersion
 from odradek.kafka.wire.messages.fetch import FetchRequest
+from odradek.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
 from odradek.kafka.wire.schema import Message
 
-VERSION_MAX: dict[type[Message], int] = {FetchRequest: 12}
+VERSION_MAX: dict[type[Message], int] = {
+    FetchRequest: 12,
+    FindCoordinatorRequest: 3,
+    AddPartitionsToTxnRequest: 3,
+}
 
 
 class ApiVersions:

@@ -77,6 +77,13 @@ class Leadership:
             if follower.end_offset != UNKNOWN:
                 follower.leader_end_offset, follower.fetched_ms = end_offset, time_ms
 
+    def keep(self, replicas: Iterable[int]) -> None:
+        """The controller has said again what it had said: what was asked is still on its way."""
+        known = self.followers
+        self.followers = {
+            each: known.get(each) or Follower() for each in replicas if each != self.broker_id
+        }
+
     # Progress
 
     def high_watermark(

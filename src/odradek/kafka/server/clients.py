@@ -8,14 +8,18 @@ no more than the noting of its time.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from odradek.kafka.broker.broker import Broker
+from odradek.kafka.quotas.addresses import AddressQuota
 from odradek.kafka.server.dispatch import HANDLERS, Handler
+from odradek.kafka.server.door import Door
 from odradek.kafka.wire.connection import Request
+from odradek.kafka.wire.error_codes import error_codes
+from odradek.kafka.wire.schema import Message
+from odradek.runtime.clock import stopwatch
 from odradek.runtime.frames import SCRATCH_BYTES
 
 if TYPE_CHECKING:
@@ -32,9 +36,10 @@ class Clients:
         self.broker = broker
         self.handlers = handlers
         self.loop = asyncio.get_running_loop()
+        self.clock_s = stopwatch()  # The loop's own stands still between its turns.
+        self.door = Door(lambda: broker.settings, self.loop, self.clock_s)
         self.scratch = bytearray(SCRATCH_BYTES)
         self.connections: dict[Connection, float] = {}  # The line.
-        self._by_address: Counter[str] = Counter()
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -44,44 +49,64 @@ class Clients:
     def frame_bytes_max(self) -> int:
         return self.broker.settings.socket_request_max_bytes
 
-    def admit(self, connection: Connection) -> str | None:
-        """Take a connection in, or say why not."""
-        settings, address = self.broker.settings, connection.address
-        overrides = settings.max_connections_per_ip_overrides
-        address_max = overrides.get(address, settings.max_connections_per_ip)
-        meters = self.broker.meters
-        if self._by_address[address] >= address_max:
-            meters.connections_refused += 1
-            return f"{address_max} connections from one address are enough"
-        if len(self.connections) >= settings.max_connections:
-            meters.connections_refused += 1
-            return f"{settings.max_connections} connections are enough"
-        meters.connections_made += 1
-        self._by_address[address] += 1
-        self._put_in_line(connection, connection.heard_s)
-        return None
+    def arrive(self, connection: Connection) -> None:
+        """Somebody has connected: they may come in, have to wait, or must go."""
+        if (quota := self.broker.throttling.addresses) and self._is_too_soon(connection, quota):
+            return
+        if refusal := self.door.refusal(connection.address):
+            self.broker.meters.connections_refused += 1
+            connection.drop(refusal)
+        else:
+            self.door.arrive(connection)
+
+    def _is_too_soon(self, connection: Connection, quota: AddressQuota) -> bool:
+        """Who comes too quickly is not heard, and after a while sent away: to try again costs."""
+        pause_ms = quota.charge(connection.address, self.loop.time() * 1000)
+        if pause_ms:
+            self.broker.meters.connections_refused += 1
+            why = "connections come too quickly from its address"
+            self.loop.call_later(pause_ms / 1000, connection.drop, why)
+        return bool(pause_ms)
+
+    def let_in(self, connection: Connection) -> None:
+        """From now on it is heard."""
+        self.broker.meters.connections_made += 1
+        self._put_in_line(connection, self.clock_s())
+        if self.door.is_too_full(connection.listener):
+            first = self.door.first_to_go(self.connections)
+            if first is not None:
+                first.drop("brokers need its place")
 
     def forget(self, connection: Connection) -> None:
         """It is over."""
-        if self.connections.pop(connection, None) is not None:
-            self._by_address[connection.address] -= 1
-            if not self._by_address[connection.address]:
-                del self._by_address[connection.address]
+        self.connections.pop(connection, None)
+        self.door.leave(connection)
 
     def close(self) -> None:
         """End them all."""
+        self.door.close()
         if self._timer is not None:
             self._timer.cancel()
         for connection in list(self.connections):
             connection.hang_up()
 
-    def count(self, request: Request, heard_s: float, *, has_waited: bool = False) -> None:
+    def count(
+        self,
+        request: Request,
+        response: Message | None,
+        heard_s: float,
+        *,
+        has_waited: bool = False,
+    ) -> None:
         """A request is done with."""
         meter = self.broker.meters.api(request.api.key)
         meter.count += 1
         meter.request_bytes += request.size
-        meter.total_s += self.loop.time() - heard_s
+        meter.total_s += self.clock_s() - heard_s
         meter.waited += has_waited
+        if response is not None and (codes := error_codes(response)):
+            for code in codes:
+                self.broker.meters.errors[request.api.key, code] += 1
 
     # Who is idle
 
@@ -95,11 +120,11 @@ class Clients:
         self._timer = None
         first = next(iter(self.connections.values()), FOREVER)
         if first < FOREVER:
-            delay_s = max(0.0, first - self.loop.time())
+            delay_s = max(0.0, first - self.clock_s())
             self._timer = self.loop.call_later(min(delay_s, TIMER_MAX_S), self._expire)
 
     def _expire(self) -> None:
-        now_s, idle_s = self.loop.time(), self.broker.settings.connections_max_idle_ms / 1000
+        now_s, idle_s = self.clock_s(), self.broker.settings.connections_max_idle_ms / 1000
         due = list(takewhile(lambda each: each[1] <= now_s, self.connections.items()))
         for connection, _ in due:
             heard_s = now_s if connection.is_busy else connection.heard_s

@@ -6,8 +6,8 @@ replicas, and whoever sends several at once is not slowed down. Those of transac
 they may wait before they append, and the order of batches is a promise.
 
 Nobody makes us hold more than our share. While a client does not read what it is sent, or too
-much of what it sent waits, it is not read from; what it had sent before stays as it came. Whoever
-breaks the protocol is dropped, and the others do not notice.
+much of what it sent waits, or it is over its quota, it is not read from; what it had sent before
+stays as it came. Whoever breaks the protocol is dropped, and the others do not notice.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from itertools import chain
 from types import coroutine
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from odradek.kafka.broker.throttling import metered
 from odradek.kafka.wire.apis import PRODUCE
 from odradek.kafka.wire.connection import Origin, Request, ServerConnection
 from odradek.kafka.wire.messages.produce import ProduceRequest
@@ -34,6 +35,7 @@ WAITING_MAX = 100
 WAITING_BYTES_MAX = 16 * 1024 * 1024
 JOINED_BYTES_MAX = 32 * 1024  # Copying so much costs less than to hand over its pieces.
 OUTPUT_BYTES_MAX = 256 * 1024  # What is answered is sent at the latest when it is so much.
+MUTED_MAX_S = 24 * 3600.0
 NOTHING: Iterator[Request] = iter(())
 
 Result = TypeVar("Result")
@@ -47,8 +49,9 @@ class Connection(asyncio.BufferedProtocol):
         "_clients",
         "_is_alone",
         "_is_closing",
+        "_is_ending",
         "_is_stuck",
-        "_listener",
+        "_muted",
         "_next",
         "_transport",
         "_waiting",
@@ -56,6 +59,8 @@ class Connection(asyncio.BufferedProtocol):
         "_wire",
         "address",
         "heard_s",
+        "is_inside",
+        "listener",
         "port",
     )
     _transport: asyncio.Transport
@@ -63,17 +68,20 @@ class Connection(asyncio.BufferedProtocol):
 
     def __init__(self, clients: Clients, listener: str) -> None:
         self._clients = clients
-        self._listener = listener
+        self.listener = listener
         self.address = ""
         self.port = 0
-        self.heard_s = clients.loop.time()  # When the last bytes came.
+        self.heard_s = clients.clock_s()  # When the last bytes came.
         self._arrived = NOTHING  # What has come, and is not yet opened...
         self._next: Request | None = None  # ...but for this one, which has to wait.
         self._waiting: dict[Request, asyncio.Task[None] | None] = {}
         self._waiting_bytes = 0
         self._is_alone = False  # Nothing may begin beside what waits.
-        self._is_stuck = False  # The client does not read.
+        self.is_inside = False
+        self._is_stuck = True  # The client does not read; or it has not come in yet.
+        self._is_ending = False  # It will not say more, and waits for its answers.
         self._is_closing = False
+        self._muted: asyncio.TimerHandle | None = None  # For a while it is not heard: its quota.
 
     @property
     def is_busy(self) -> bool:
@@ -86,16 +94,24 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by descent.
         self.address, self.port = (transport.get_extra_info("peername") or ("", 0))[:2]
         clients = self._clients
-        origin = Origin(self._listener, self.address)
+        origin = Origin(self.listener, self.address)
         self._wire = ServerConnection(
             clients.frame_bytes_max, clients.scratch, origin, clients.handlers
         )
-        if refusal := clients.admit(self):
-            self.drop(refusal)
+        clients.arrive(self)
+
+    def enter(self) -> None:
+        """There is room: what it has said already is heard now."""
+        self.is_inside = True
+        self._is_stuck = False
+        self._clients.let_in(self)
+        self._go_on()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._is_closing = True
         self._arrived, self._next = NOTHING, None
+        if self._muted is not None:
+            self._muted.cancel()
         for request, task in self._waiting.items():
             if task is not None and request.api.key in NOT_FINISHED_ALONE:
                 task.cancel()
@@ -108,7 +124,7 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, count: int) -> None:
         if self._is_closing:
             return
-        self.heard_s = self._clients.loop.time()
+        self.heard_s = self._clients.clock_s()
         arrived = self._wire.receive(count)
         has_more = self._arrived is not NOTHING
         self._arrived = chain(self._arrived, arrived) if has_more else arrived
@@ -117,7 +133,9 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
-        return False
+        """Nothing more will come. What has come is answered, and then it is over."""
+        self._is_ending = bool(self._waiting) or self._arrived is not NOTHING
+        return self._is_ending
 
     def pause_writing(self) -> None:
         self._is_stuck = True
@@ -128,11 +146,30 @@ class Connection(asyncio.BufferedProtocol):
 
     def _go_on(self) -> None:
         """A reason to wait is gone: there may be others."""
-        if self._arrived is NOTHING:
-            return
-        self._take_all()
+        if self._arrived is not NOTHING:
+            self._take_all()
+            if self._arrived is NOTHING and not self._is_closing and not self._is_ending:
+                self._transport.resume_reading()
+        is_answered = self._arrived is NOTHING and not self._waiting
+        if self._is_ending and is_answered and not self._is_closing:
+            self.hang_up()
+
+    def mute(self, pause_ms: int) -> None:
+        """Hear nothing more for so long; what is answered leaves all the same (KIP-219)."""
+        pause_s = min(pause_ms / 1000, MUTED_MAX_S)
+        if self._muted is not None:
+            if self._muted.when() >= self._clients.loop.time() + pause_s:
+                return
+            self._muted.cancel()
+        self._muted = self._clients.loop.call_later(pause_s, self._unmute)
+        self._transport.pause_reading()
+
+    def _unmute(self) -> None:
+        self._muted = None
         if self._arrived is NOTHING and not self._is_closing:
             self._transport.resume_reading()
+        else:
+            self._go_on()
 
     def drop(self, why: str) -> None:
         """End the connection at once."""
@@ -181,7 +218,7 @@ class Connection(asyncio.BufferedProtocol):
     def _take_all(self) -> None:
         """Take what has come, up to where there is a reason to wait."""
         try:
-            while not self._is_stuck and not self._is_closing:
+            while not (self._is_stuck or self._is_closing or self._muted):
                 request = self._next or next(self._arrived, None)
                 if request is None:
                     self._arrived = NOTHING
@@ -207,11 +244,14 @@ class Connection(asyncio.BufferedProtocol):
         clients = self._clients
         key = request.api.key
         handler = clients.handlers[key](request.message, request, clients.broker)
+        throttling = clients.broker.throttling
+        if throttling.is_on:
+            handler = metered(handler, request, throttling, clients.clock_s, self.mute)
         try:
             waits_for = handler.send(None)
         except StopIteration as done:
             self._wire.respond(request, done.value)
-            clients.count(request, self.heard_s)
+            clients.count(request, done.value, self.heard_s)
             return
         except ProtocolError:
             raise
@@ -243,7 +283,7 @@ class Connection(asyncio.BufferedProtocol):
         finally:
             self._waiting.pop(request, None)
             self._waiting_bytes -= request.size
-        self._clients.count(request, heard_s, has_waited=True)
+        self._clients.count(request, response, heard_s, has_waited=True)
         if not self._is_closing:
             self._wire.respond(request, response)
             self._send()

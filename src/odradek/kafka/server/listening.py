@@ -38,13 +38,15 @@ class Listening:
 
     async def _bound(self, endpoint: Endpoint, settings: BrokerSettings) -> asyncio.AbstractServer:
         try:
-            return await asyncio.get_running_loop().create_server(
+            server = await asyncio.get_running_loop().create_server(
                 partial(Connection, self._clients, endpoint.name),
                 endpoint.host or None,
                 endpoint.port,
                 backlog=max(settings.socket_listen_backlog_size, BACKLOG_MIN),
                 start_serving=False,
             )
+            size_buffers(server, settings)
+            return server
         except OSError as error:
             raise ListenerRefused(f"listener {endpoint}: {error.strerror or error}") from error
 
@@ -63,3 +65,18 @@ class Listening:
     def close(self) -> None:
         for server in self._servers.values():
             server.close()
+
+
+def size_buffers(server: asyncio.Server, settings: BrokerSettings) -> None:
+    """Give the buffers of sockets a size, where the file or somebody since has named one.
+
+    Without, the system fits them to each connection, which is quicker than Kafka's 100 KiB. What
+    a listener has, those inherit whom it accepts.
+    """
+    given = settings.properties.entries
+    for option, key, size in (
+        (socket.SO_SNDBUF, "socket.send.buffer.bytes", settings.socket_send_buffer_bytes),
+        (socket.SO_RCVBUF, "socket.receive.buffer.bytes", settings.socket_receive_buffer_bytes),
+    ):
+        for each in server.sockets if key in given and size > 0 else ():
+            each.setsockopt(socket.SOL_SOCKET, option, size)

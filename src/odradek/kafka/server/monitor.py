@@ -13,6 +13,8 @@ from operator import attrgetter
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.meters import ApiMeter
+from odradek.kafka.broker.throttling import Throttling
+from odradek.kafka.quotas.shares import RateQuota
 from odradek.kafka.storage.log import Log
 from odradek.kafka.wire.apis import APIS
 from odradek.kafka.wire.errors import ErrorCode
@@ -24,6 +26,7 @@ TOPIC_FIGURES = {
     "bytesout": ("bytes_out", "Bytes of records that consumers got"),
     "bytesrejected": ("bytes_rejected", "Bytes of records that were refused"),
     "messagesin": ("messages_in", "Records that producers sent"),
+    "replicationbytesin": ("replication_bytes_in", "Bytes of records that leaders sent"),
     "replicationbytesout": ("replication_bytes_out", "Bytes of records that followers got"),
     "totalproducerequests": ("produce_requests", "Produce requests"),
     "totalfetchrequests": ("fetch_requests", "Fetch requests"),
@@ -70,6 +73,7 @@ class BrokerMetrics:
         self._declare_replicas()
         self._declare_logs()
         self._declare_cleaner()
+        self._declare_quotas()
         metrics.computed_gauge(
             "odradek_loop_stall_seconds_max",
             "The longest time for which the loop heard nobody",
@@ -105,6 +109,11 @@ class BrokerMetrics:
             f"{prefix}_errors_total", "Answers by their error", "request", "error",
             compute=self._errors,
         )  # fmt: skip
+        pauses = self._broker.throttling.pauses
+        declare(
+            f"{prefix}_throttled_total", "Answers that held a client back", "request",
+            compute=lambda: {(name,): count for name, count in pauses.items()},
+        )  # fmt: skip
         meters = self._broker.meters
         for name in ("made", "refused", "dropped", "expired"):
             count = attrgetter(f"connections_{name}")
@@ -133,7 +142,30 @@ class BrokerMetrics:
         gauge(
             f"{manager}_underreplicatedpartitions",
             "Led partitions with replicas out of sync",
-            lambda: sum(it.is_leader and len(it.isr) < len(it.replicas) for it in partitions.all()),
+            lambda: sum(it.is_under_replicated for it in partitions.all()),
+        )
+        gauge(
+            f"{manager}_underminisrpartitioncount",
+            "Led partitions with fewer in sync than acks=all needs",
+            lambda: sum(it.is_under_min_isr for it in partitions.all()),
+        )
+        gauge(
+            f"{manager}_atminisrpartitioncount",
+            "Led partitions with just as many in sync as acks=all needs",
+            lambda: sum(it.is_leader and len(it.isr) == it.min_isr for it in partitions.all()),
+        )
+        for name, figure, about in (
+            ("isrshrinks", "isr_shrinks", "Replicas fell out of sync"),
+            ("isrexpands", "isr_expands", "Replicas came back in sync"),
+            ("failedisrupdates", "failed_isr_updates", "The controller kept an ISR as it was"),
+            ("recordslost", "records_lost", "Committed records that followers had to drop"),
+        ):
+            count = partial(alone, attrgetter(figure), broker.meters)
+            self._metrics.computed_counters(f"{manager}_{name}_total", about, compute=count)
+        self._metrics.computed_counters(
+            "kafka_controller_controllerstats_uncleanleaderelections_total",
+            "Leaders that were elected though they were not in sync",
+            compute=partial(alone, attrgetter("unclean_count"), broker.controller),
         )
         gauge(f"{manager}_offlinereplicacount", "Offline", lambda: len(partitions.offline))
         controller = "kafka_controller_kafkacontroller_activecontrollercount"
@@ -164,6 +196,22 @@ class BrokerMetrics:
                 "topic",
                 "partition",
                 compute=partial(self._by_partition, figure),
+            )
+
+    def _declare_quotas(self) -> None:
+        """What is used by those who have quotas; who shares one is told together."""
+        throttling = self._broker.throttling
+        for name, about, quota in (
+            ("produce_byte_rate", "Bytes a second that are sent", attrgetter("produced")),
+            ("fetch_byte_rate", "Bytes a second that are fetched", attrgetter("fetched")),
+            ("request_request_time", "Percent of the loop's time", attrgetter("spent")),
+        ):
+            self._metrics.computed_gauges(
+                f"kafka_server_{name}",
+                about,
+                "user",
+                "client_id",
+                compute=partial(rates, throttling, quota),
             )
 
     def _declare_cleaner(self) -> None:
@@ -200,6 +248,13 @@ class BrokerMetrics:
 def alone(figure: Callable[[object], float], meters: object) -> Mapping[Labels, float]:
     """One value, without labels."""
     return {(): figure(meters)}
+
+
+def rates(
+    throttling: Throttling, quota: Callable[[Throttling], RateQuota]
+) -> Mapping[Labels, float]:
+    found = quota(throttling).rates(throttling.now_ms())
+    return {(it.user, it.client_id): rate for it, rate in found.items()}
 
 
 def health(broker: Broker) -> tuple[bool, bytes]:

@@ -22,6 +22,7 @@ from odradek.kafka.broker.controlling import ControllerShell
 from odradek.kafka.broker.coordinators import Coordinators
 from odradek.kafka.broker.features import Features
 from odradek.kafka.broker.fetch_sessions import FetchSessions
+from odradek.kafka.broker.in_sync import InSync
 from odradek.kafka.broker.keeper import Keeper
 from odradek.kafka.broker.leaving import be_relieved
 from odradek.kafka.broker.links import Links
@@ -32,6 +33,7 @@ from odradek.kafka.broker.parked import Parked
 from odradek.kafka.broker.partition import Surroundings
 from odradek.kafka.broker.partitions import Partitions
 from odradek.kafka.broker.producer_ids import ProducerIds
+from odradek.kafka.broker.replicas import Replicas
 from odradek.kafka.broker.upkeep import Upkeep
 from odradek.kafka.controller import paths
 from odradek.kafka.controller.registration import Registration
@@ -167,7 +169,12 @@ class BrokerNode:
                 self._directories, surroundings, meters, self.tasks, self.note, self._random
             ),
             parked=Parked(),
-            fetch_sessions=FetchSessions(slots, self._random, self._clock),
+            fetch_sessions=FetchSessions(
+                slots,
+                self._random,
+                self._clock,
+                lambda: self._settings_now().replica_lag_time_max_ms,
+            ),
             keeper=self._keeper,
             controller=ControllerShell(
                 broker_id, self._keeper, self._configs, links, self.tasks, self.note
@@ -179,11 +186,15 @@ class BrokerNode:
             random=self._random,
             clock=self._clock,
         )
+        self.broker.throttling.follow(self._configs, self._settings)
         links.serve_own = channel.serve_own = partial(serve_locally, self.broker)
         self.broker.coordinators = Coordinators(self.broker)
         self._channel = channel
         self._features = Features(self._keeper, metadata, self.note)
         self._keep_logs(self.broker.partitions)
+        self._in_sync = InSync(self.broker, channel, self.note)
+        surroundings.isr_wanted = self._in_sync.ask
+        self.broker.replicas = Replicas(self.broker, self._upkeep.turn_of)
 
     def _keep_logs(self, partitions: Partitions) -> None:
         self._upkeep = Upkeep(
@@ -212,6 +223,8 @@ class BrokerNode:
         await self._features.load()
         self._upkeep.start(self.tasks)
         self.broker.cleaner.start()
+        self._in_sync.start()
+        self.broker.replicas.start()
         self.tasks.start("session", self._keeper.run())
         self.tasks.start("configs", self._configs.run())
         self.tasks.start("features", self._features.run())
@@ -254,6 +267,7 @@ class BrokerNode:
             for log in self._logs():
                 log.settings = fresh[log.where.topic]
             self.broker.cleaner.settings_changed(self._logs())
+            self.broker.replicas.resize()
 
     def _logs(self) -> Iterator[Log]:
         return (log for directory in self._directories.online for log in directory.logs.values())

@@ -25,24 +25,15 @@ WITHOUT_EFFECT_YET = frozenset(
         # Passwords in ZooKeeper.
         "password.encoder.",
         # Quotas.
-        "quota.window.",
-        "controller.quota.",
         "replication.quota.",
         "alter.log.dirs.replication.quota.",
         "client.quota.callback.class",
-        "max.connection.creation.rate",
         # Groups of the newer protocols, which need KRaft.
         "group.consumer.",
         "group.coordinator.",
         "group.share.",
         # Many brokers.
-        "replica.",
-        "num.replica.fetchers",
-        "auto.leader.rebalance.enable",
-        "leader.imbalance.",
-        "controlled.shutdown.",
-        "controller.socket.timeout.ms",
-        "control.plane.listener.name",
+        "replica.socket.receive.buffer.bytes",
         # Tiered storage.
         "remote.",
         "log.local.",

@@ -61,9 +61,12 @@ def write_checkpoint(
 
 
 def read_checkpoint(disk: Disk, path: str) -> list[list[str]]:
-    """The words of each line; none if there is no such file, which is how a broker begins."""
+    """The words of each line; none if there is no such file, which is how a broker begins.
+
+    Apache's begins with files that are empty.
+    """
     data = read_whole(disk, path)
-    if data is None:
+    if not data:
         return []
     lines = data.decode("utf-8", "replace").splitlines()
     version, count, *rows = lines if len(lines) > 1 else ("", "")

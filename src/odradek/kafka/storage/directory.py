@@ -20,7 +20,7 @@ from odradek.kafka.storage.names import (
     directory_name,
     read_directory_name,
 )
-from odradek.kafka.storage.recover import Checkpointed, recover
+from odradek.kafka.storage.recover import Checkpointed, begin, recover
 from odradek.kafka.storage.settings import LogSettings
 from odradek.kafka.storage.swap import Seal
 from odradek.kafka.storage.truncation import restart_at, truncate_to
@@ -99,10 +99,14 @@ class LogDirectory:
     ) -> Log:
         """Begin a partition that was not here before."""
         directory = f"{self.path}/{directory_name(where, purpose, unique)}"
+        is_new = not self.files.disk.is_directory(directory)
         self.files.disk.make_directories(directory)
         if topic_id is not None:
             checkpoints.write_topic_id(self.files.disk, directory, topic_id)
-        log = recover(self.files, directory, where, settings, chance=chance).log
+        if is_new:
+            log = begin(self.files, directory, where, settings, chance)
+        else:
+            log = recover(self.files, directory, where, settings, chance=chance).log
         self._of(purpose)[where] = log
         return log
 
@@ -120,15 +124,21 @@ class LogDirectory:
         return log
 
     def retire(self, where: TopicPartition, purpose: Purpose, unique: str) -> str:
-        """Take a partition out, under a name for deletion or for strays; return its new path."""
+        """Take a partition out, under a name for deletion or for strays; return its new path.
+
+        It is out for good once the directory is synced, which is done for many at once.
+        """
         log = self.logs.pop(where)
         self.cleaned.pop(where, None)
         log.cuts_count += 1  # What is under way for it elsewhere must not touch its successor.
         log.close_files()
         path = f"{self.path}/{directory_name(where, purpose, unique)}"
         self.files.disk.rename(log.directory, path)
-        self.files.disk.sync_directory(self.path)
         return path
+
+    def sync_names(self) -> None:
+        """Return once what came, went or was renamed here would survive a loss of power."""
+        self.files.disk.sync_directory(self.path)
 
     def truncate(self, cuts: Mapping[TopicPartition, int]) -> None:
         """Cut some logs at an offset each, and first the recovery points that are written down."""

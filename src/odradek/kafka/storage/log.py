@@ -45,6 +45,7 @@ class Log:
         "end_offset",
         "files",
         "flushed_ms",
+        "flushed_offset",
         "high_watermark",
         "names_count",
         "recovery_point",
@@ -80,6 +81,7 @@ class Log:
         self.recovery_point = recovery_point
         self.high_watermark = start_offset
         self.flushed_ms = 0
+        self.flushed_offset = recovery_point  # Below this all would survive a power cut.
         self._chance = chance
         self._tail: Tail | None = None
         self._epochs: LeaderEpochs | None = None
@@ -220,6 +222,13 @@ class Log:
     def unflushed_messages(self) -> int:
         return self.end_offset - self.recovery_point
 
+    @property
+    def promised_offset(self) -> int:
+        """The end, or what of it is flushed, where flush.messages asks for a flush."""
+        if self.end_offset - self.flushed_offset < self.settings.flush_messages:
+            return self.end_offset
+        return self.flushed_offset
+
     def is_flush_due(self, now_ms: int) -> bool:
         """Whether flush.messages or flush.ms ask for it."""
         unflushed = self.end_offset - self.recovery_point
@@ -262,6 +271,7 @@ class Log:
             return
         self._names_synced = flush.names_count
         self.flushed_ms = now_ms
+        self.flushed_offset = max(self.flushed_offset, flush.end_offset)
         segment = self.segments[self.number_of(flush.end_offset)]
         if flush.active_base is None or flush.active_base == segment.base_offset:
             self.recovery_point = max(self.recovery_point, flush.end_offset)

@@ -66,27 +66,72 @@ def recover(
     if not bases:
         bases = [known.start_offset]
         files.disk.open(Segment(directory, bases[0]).path, create=True).close()
-    log = Log(
-        files,
-        directory,
-        where,
-        settings,
-        [Segment(directory, base) for base in bases],
-        start_offset=max(known.start_offset, bases[0]),
-        end_offset=bases[-1],
-        recovery_point=known.recovery_point,
-        chance=chance,
-    )
-    if known.is_clean:
+    segments = [Segment(directory, base) for base in bases]
+    log = _log_of(files, directory, where, settings, segments, known, chance)
+    if _is_untouched(log, found):
+        _open_untouched(log, known, notes)
+    elif known.is_clean:
         _open_clean(log, found, notes)
     else:
         _open_unclean(log, notes)
+        log.close_files()  # There may be thousands of logs that nobody asks for.
     if log.end_offset < known.start_offset:
         notes.append(f"{directory} ends at {log.end_offset}, before its start: dropped it all")
         restart_at(log, known.start_offset)
     log.recovery_point = min(log.recovery_point, log.end_offset)
     log.restore_high_watermark(known.high_watermark)
     return Recovered(log, notes)
+
+
+def begin(
+    files: OpenFiles,
+    directory: str,
+    where: TopicPartition,
+    settings: LogSettings,
+    chance: Callable[[], float] = lambda: 0.0,
+) -> Log:
+    """A log in a directory that was not there before: nothing need be looked for."""
+    segment = Segment(directory, 0)
+    files.disk.open(segment.path, create=True).close()
+    return _log_of(files, directory, where, settings, [segment], NEW, chance)
+
+
+def _log_of(
+    files: OpenFiles,
+    directory: str,
+    where: TopicPartition,
+    settings: LogSettings,
+    segments: list[Segment],
+    known: Checkpointed,
+    chance: Callable[[], float],
+) -> Log:
+    return Log(
+        files,
+        directory,
+        where,
+        settings,
+        segments,
+        start_offset=max(known.start_offset, segments[0].base_offset),
+        end_offset=segments[-1].base_offset,
+        recovery_point=known.recovery_point,
+        chance=chance,
+    )
+
+
+def _is_untouched(log: Log, found: Files) -> bool:
+    """Whether there is one file alone, and nothing was ever written to it."""
+    disk = log.files.disk
+    if len(log.segments) > 1 or any(file.kind != LOG for file in found.values()):
+        return False
+    with disk.open(log.segments[0].path, read_only=True) as file:
+        return file.size() == 0 and not disk.exists(f"{log.directory}/{EPOCHS}")
+
+
+def _open_untouched(log: Log, known: Checkpointed, notes: list[str]) -> None:
+    """Many a partition is new, or hardly used: however the broker ended, it is as it was."""
+    if not known.is_clean:
+        _drop_torn_checkpoints(log, notes)
+    log.recovery_point = log.end_offset
 
 
 def _open_clean(log: Log, found: Files, notes: list[str]) -> None:

@@ -49,6 +49,7 @@ def restart_at(log: Log, offset: int) -> None:
 def _forget_from(log: Log, offset: int) -> None:
     log.start_offset = min(log.start_offset, offset)
     log.recovery_point = min(log.recovery_point, offset)
+    log.flushed_offset = min(log.flushed_offset, offset)
     log.high_watermark = min(log.high_watermark, offset)
     log.cuts_count += 1
     log.names_count += 1

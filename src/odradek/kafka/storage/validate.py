@@ -8,9 +8,10 @@ magic 0 and 1 are rewritten as one batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import islice
 from struct import Struct
 
 from odradek.kafka.storage.refusal import RecordError, Refusal
@@ -42,6 +43,11 @@ from odradek.kafka.wire.records import NO_TIMESTAMP, Record, read_records
 STAMP = Struct(">qii")  # Base offset, length, leader epoch: the bytes before the magic.
 RECORD_BYTES_MIN = 7  # One byte for each of a record's fields.
 ERRORS_SHOWN = 3
+ERRORS_MAX = 10_000  # As many as are told of one batch.
+# A few bytes may unpack to millions of records. So many are held while they are looked at...
+HELD_MAX = 100_000
+# ...and so many are looked at; more only where a batch may have more bytes.
+OPENED_MAX = 1_000_000
 
 
 class Origin(Enum):
@@ -67,6 +73,16 @@ class Accepted:
         if self.head:
             return stamp + self.head[STAMP.size :], data[HEADER_BYTES:]
         return stamp, data[STAMP.size :]
+
+
+@dataclass(slots=True)
+class Reopened:
+    """The records of a batch that has too many to hold: opened each time they are gone through."""
+
+    batch: Batch
+
+    def __iter__(self) -> Iterator[Record]:
+        return read_records(self.batch)
 
 
 def validate(
@@ -147,8 +163,13 @@ def _too_large(size: int, settings: LogSettings) -> Refusal | None:
 
 def _open(batch: Batch, target: Codec, settings: LogSettings, now_ms: int) -> Accepted | Refusal:
     """Look at every record; write them anew where the batch cannot stay as it is."""
-    records = list(read_records(batch))
-    if errors := list(_record_errors(records, settings, now_ms)):
+    count_max = max(OPENED_MAX, settings.max_message_bytes)
+    if batch.record_count > count_max:
+        reason = f"{batch.record_count} records in one batch, {count_max} can be looked at"
+        return Refusal(ErrorCode.INVALID_RECORD, reason)
+    is_held = batch.record_count <= HELD_MAX
+    records = list(read_records(batch)) if is_held else Reopened(batch)
+    if errors := list(islice(_record_errors(records, settings, now_ms), ERRORS_MAX)):
         return _refuse_records(errors)
     is_in_order = all(record.offset == offset for offset, record in enumerate(records))
     if target is batch.codec and is_in_order:
@@ -183,7 +204,7 @@ ApiError = tuple[ErrorCode, RecordError]
 
 
 def _record_errors(
-    records: Iterator[Record] | list[Record], settings: LogSettings, now_ms: int
+    records: Iterable[Record], settings: LogSettings, now_ms: int
 ) -> Iterator[ApiError]:
     earliest = now_ms - settings.timestamp_before_max_ms
     latest = now_ms + settings.timestamp_after_max_ms

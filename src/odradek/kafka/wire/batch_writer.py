@@ -107,6 +107,29 @@ def write_batch(
     return _seal(header, data)
 
 
+def write_encoded_batch(
+    records: bytes, record_count: int, timestamp: int, envelope: Envelope, level: int | None = None
+) -> bytearray:
+    """One batch of records that are written already: deltas from 0 on, all of one time."""
+    data = compress(envelope.codec, records, level) if envelope.codec else records
+    header = HEADER.pack(
+        0,
+        LENGTH_BYTES_MIN + len(data),
+        envelope.leader_epoch,
+        MAGIC,
+        0,
+        envelope.attributes,
+        record_count - 1,
+        timestamp,
+        timestamp,
+        envelope.producer_id,
+        envelope.producer_epoch,
+        envelope.base_sequence,
+        record_count,
+    )
+    return _seal(header, data)
+
+
 def write_empty_batch(batch: Batch) -> bytearray:
     """What the cleaner leaves of a producer's last batch: its sequence, and no record."""
     attributes = batch.attributes & ~(CODEC_MASK | DELETE_HORIZON)

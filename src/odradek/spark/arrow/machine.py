@@ -9,18 +9,15 @@ before it asks for another.
 from __future__ import annotations
 
 import atexit
-import ctypes
 from collections.abc import Sequence
 from functools import cache
 from struct import Struct
 
 import pyarrow as pa
-import wasmtime
 
 from odradek.kafka.wire.batch import Batch
 from odradek.kafka.wire.batch_errors import InvalidRecord
 from odradek.kafka.wire.compression import Codec, decompress
-from odradek.runtime.errors import ProtocolError
 from odradek.spark.arrow.columns import HEADER, TYPES, VARYING
 from odradek.spark.arrow.program import (
     COPY_SLACK,
@@ -35,19 +32,13 @@ from odradek.spark.arrow.program import (
     WANT_VALUE,
     program,
 )
+from odradek.spark.arrow.sandbox import ALIGNMENT, Sandbox
 from odradek.spark.arrow.selection import RECORD_BYTES_MIN
 
-PAGE_BYTES = 65_536
-MEMORY_BYTES_MAX = 2**32 - PAGE_BYTES
-ALIGNMENT = 64  # What Arrow likes.
 _OFFSET_MAX = 2**63 - 1 - 2**31
 _LINE = Struct(TABLE_LINE)
 _OUT = Struct(f"<{len(OUT_FIELDS)}I")
 _BYTES_WANTED = {"key": WANT_KEY, "value": WANT_VALUE, "headers": WANT_HEADERS}
-
-
-class TooLarge(ProtocolError):
-    """More than the machine's memory can hold at once."""
 
 
 class Failed(InvalidRecord):
@@ -62,21 +53,12 @@ class Machine:
     """One program with its memory. Not for two threads at once."""
 
     def __init__(self) -> None:
-        self._engine = wasmtime.Engine()
-        self._store = wasmtime.Store(self._engine)
-        self._module = wasmtime.Module(self._engine, program())
-        exports = wasmtime.Instance(self._store, self._module, []).exports(self._store)
-        memory, decode = exports["memory"], exports["decode"]
-        assert isinstance(memory, wasmtime.Memory) and isinstance(decode, wasmtime.Func)
-        self._memory, self._decode = memory, decode
-        self._view = memoryview(b"")
+        self._sandbox = Sandbox(program())
+        self.close = self._sandbox.close
 
-    def close(self) -> None:
-        """Give the memory back; whoever still looks at a batch looks into the void."""
-        self._view = memoryview(b"")
-        self._store.close()
-        self._module.close()
-        self._engine.close()
+    @property
+    def _view(self) -> memoryview:
+        return self._sandbox.view
 
     def decode(
         self, batches: Sequence[Batch], low: int, high: int, columns: Sequence[str]
@@ -85,26 +67,15 @@ class Machine:
         plain = [plain_records(batch) for batch in batches]
         want = sum(bit for name, bit in _BYTES_WANTED.items() if name in columns)
         layout = Layout(sum(map(len, plain)), len(batches), rows_max(batches), want)
-        self._reserve(layout.size)
+        self._sandbox.reserve(layout.size)
         self._place(layout, batches, plain)
-        rows = self._decode(
-            self._store, layout.table, len(batches), low, high, want, layout.pointers_at
+        rows = self._sandbox.call(
+            "decode", layout.table, len(batches), low, high, want, layout.pointers_at
         )
         out = dict(zip(OUT_FIELDS, _OUT.unpack_from(self._view, layout.pointers_at), strict=True))
         if rows < 0:
             raise Failed(out["failed_batch"])
         return rows, {name: self._column(name, rows, out) for name in columns if name in VARYING}
-
-    def _reserve(self, size: int) -> None:
-        if size > MEMORY_BYTES_MAX:
-            raise TooLarge(f"{size} bytes for one Arrow batch")
-        missing = size - len(self._view)
-        if missing > 0:
-            self._memory.grow(self._store, -(-missing // PAGE_BYTES))
-            length = self._memory.data_len(self._store)
-            address = ctypes.addressof(self._memory.data_ptr(self._store).contents)
-            whole = (ctypes.c_ubyte * length).from_address(address)
-            self._view = memoryview(whole).cast("B")
 
     def _place(self, layout: Layout, batches: Sequence[Batch], plain: list[memoryview]) -> None:
         """Write the input: the records, the table, where to put what, and bare bitmaps."""

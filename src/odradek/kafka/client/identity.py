@@ -1,0 +1,126 @@
+"""Who a producer is: a producer id and an epoch, from a coordinator or any broker.
+
+A transactional id is looked after by one broker, its coordinator, which may move. Whatever is
+asked of it is asked again, of whoever it is by then, as long as that may help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from odradek.kafka.client.addresses import Address
+from odradek.kafka.client.cluster import Cluster
+from odradek.kafka.client.errors import (
+    BrokerRefused,
+    ConnectionLost,
+    NoBroker,
+    is_retriable,
+    name_of,
+)
+from odradek.kafka.client.patience import Patience
+from odradek.kafka.wire.errors import ErrorCode
+from odradek.kafka.wire.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from odradek.kafka.wire.messages.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+from odradek.kafka.wire.schema import Message
+
+INT32_MAX = 2**31 - 1
+GROUP, TRANSACTION = 0, 1  # What a coordinator is asked for.
+NEWS_OF_THE_COORDINATOR = (
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A producer id with its epoch; `transactional_id` is None for whoever is only idempotent."""
+
+    producer_id: int
+    epoch: int
+    transactional_id: str | None = None
+
+
+NOBODY = Identity(-1, -1)
+
+
+R = TypeVar("R", bound=Message)
+
+
+class Coordinated:
+    """Asks the coordinator of one group or transactional id."""
+
+    def __init__(self, cluster: Cluster, kind: int, key: str) -> None:
+        self._cluster = cluster
+        self._kind = kind
+        self._key = key
+        self._address: Address | None = None
+
+    def ask(
+        self,
+        what: str,
+        message: Message,
+        kind: type[R],
+        code_of: Callable[[R], int],
+    ) -> R:
+        """The answer to a request, once it is none that a retry helps against."""
+        patience = Patience(f"{what} of {self._key}", self._cluster.settings)
+        while True:
+            try:
+                response = self._ask_once(message, kind)
+            except (ConnectionLost, NoBroker) as error:
+                self._address = None
+                patience.pause(error)
+                continue
+            code = code_of(response)
+            if not is_retriable(code):
+                return response
+            if code in NEWS_OF_THE_COORDINATOR:
+                self._address = None
+            patience.pause(name_of(code))
+
+    def _ask_once(self, message: Message, kind: type[R]) -> R:
+        if self._address is None:
+            self._address = self._find()
+        with self._cluster.brokers.lend(self._address) as connection:
+            return connection.request(message, kind)
+
+    def _find(self) -> Address:
+        request = FindCoordinatorRequest(key=self._key, key_type=self._kind)
+        patience = Patience(f"the coordinator of {self._key}", self._cluster.settings)
+        while True:
+            try:
+                answer = self._cluster.ask_any(request, FindCoordinatorResponse)
+            except (ConnectionLost, NoBroker) as error:
+                patience.pause(error)
+                continue
+            if not answer.error_code:
+                return Address(answer.host, answer.port)
+            if not is_retriable(answer.error_code):
+                raise BrokerRefused(f"the coordinator of {self._key}", answer.error_code)
+            patience.pause(name_of(answer.error_code))
+
+
+def init_idempotent(cluster: Cluster) -> Identity:
+    """A new identity, for whoever wants no record twice and has no transactions."""
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=INT32_MAX)
+    patience = Patience("a producer id", cluster.settings)
+    while True:
+        try:
+            answer = cluster.ask_any(request, InitProducerIdResponse)
+        except (ConnectionLost, NoBroker) as error:
+            patience.pause(error)
+            continue
+        if not answer.error_code:
+            return Identity(answer.producer_id, answer.producer_epoch)
+        if not is_retriable(answer.error_code):
+            raise BrokerRefused("a producer id", answer.error_code)
+        patience.pause(name_of(answer.error_code))

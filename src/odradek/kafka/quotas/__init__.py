@@ -1,0 +1,1 @@
+"""Quotas, pure: whose limit counts, what was used of it, and how long to hold back."""
