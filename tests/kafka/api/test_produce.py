@@ -329,3 +329,25 @@ def test_a_flush_that_fails_fails_those_who_wait_for_it(tmp_path: Path) -> None:
             assert isinstance(served.broker.directories.offline["/data/data-0"], DiskBroken)
 
     asyncio.run(story())
+
+
+@with_broker()
+async def test_a_leader_that_is_deposed_while_it_flushes_acknowledges_nothing(
+    served: Served,
+) -> None:
+    """What it has appended will be cut off: nobody else has it."""
+    served.lead(replicas=(BROKER_ID, 2), isr=(BROKER_ID,), overrides={"flush.messages": 1})
+    asked = asyncio.ensure_future(put(served, b"x"))
+    await asyncio.sleep(0)
+    assert served.broker.partitions.follow(state_of(0, 2, 1, (BROKER_ID, 2)), "t") == 0
+    assert (await asked).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+@with_broker()
+async def test_what_is_to_be_flushed_is_not_committed_before_it_is(served: Served) -> None:
+    partition = served.lead(overrides={"flush.messages": 1})
+    asked = asyncio.ensure_future(put(served, b"x", acks=1))
+    await asyncio.sleep(0)
+    assert (partition.log.high_watermark, partition.log.end_offset) == (0, 1)
+    assert (await asked).error_code == ErrorCode.NONE
+    assert partition.log.high_watermark == 1

@@ -26,6 +26,7 @@ from tests.kafka.broker.asking import (
     told,
 )
 from tests.kafka.broker.members import serve_zookeeper
+from tests.kafka.server.starting import started
 from tests.kafka.server.test_crashes import (
     BATCHES,
     LIVES,
@@ -35,7 +36,6 @@ from tests.kafka.server.test_crashes import (
     crash,
     has_answered,
     key_of,
-    started,
 )
 
 SEEDS = int(os.environ.get("SEEDS", "3"))

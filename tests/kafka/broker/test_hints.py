@@ -38,14 +38,14 @@ async def test_a_produce_that_came_to_the_wrong_broker_is_told_the_right_one(
 
 
 @with_broker()
-async def test_a_fetch_that_came_to_the_wrong_broker_is_told_the_right_one(
+async def test_a_fetch_of_who_has_not_heard_of_the_new_leader_is_told_of_it(
     served: Served,
 ) -> None:
     follow(served, 2)
     for version in (12, 15, 16, 17):
-        answer = await served.ask(fetch_of(0, session=(0, 0)), version, FetchResponse)
+        answer = await served.ask(fetch_of(0, session=(0, 0), epoch=6), version, FetchResponse)
         (partition,) = told(answer)
-        assert partition.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        assert partition.error_code == ErrorCode.FENCED_LEADER_EPOCH
         found = partition.current_leader.leader_id, partition.current_leader.leader_epoch
         assert found == ((2, 7) if version >= 16 else (-1, -1))
         assert [each.node_id for each in answer.node_endpoints] == ([2] if version >= 16 else [])

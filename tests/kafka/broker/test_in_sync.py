@@ -24,8 +24,8 @@ from odradek.kafka.wire.messages.alter_partition import (
 )
 from odradek.kafka.wire.schema import Message
 from tests.kafka.broker.asking import put
-from tests.kafka.broker.served import BROKER_ID, Served, carried, serving
 from tests.kafka.broker.coordinated import until
+from tests.kafka.broker.served import BROKER_ID, Served, carried, serving
 
 FOLLOWER = 2
 REPLICAS = (BROKER_ID, FOLLOWER)

@@ -16,9 +16,7 @@ from typing import TypeVar
 
 import pytest
 
-from odradek.kafka.broker.keeper import DuplicateBroker
 from odradek.kafka.broker.peers import Peer, PeerLost
-from odradek.kafka.server.node import BrokerNode
 from odradek.kafka.settings import BrokerSettings, Endpoint, SecurityProtocol
 from odradek.kafka.wire.batch_writer import Envelope, write_batch
 from odradek.kafka.wire.errors import ErrorCode
@@ -51,7 +49,7 @@ from tests.kafka.broker.asking import (
     values_of,
 )
 from tests.kafka.broker.members import serve_zookeeper
-from tests.kafka.storage.consistency import check_log
+from tests.kafka.server.starting import started
 
 SEEDS = int(os.environ.get("SEEDS", "4"))
 LIVES = 4
@@ -88,21 +86,6 @@ async def serve(environment: Environment) -> None:
     settings = BrokerSettings(Properties.parse(PROPERTIES, "server.properties"))
     node = await started(settings, environment)
     await node.tasks.until_stopped()
-
-
-async def started(settings: BrokerSettings, environment: Environment) -> BrokerNode:
-    """As under a supervisor, which starts the broker again while its old session lives."""
-    while True:
-        node = BrokerNode(settings, environment.disk, environment.random)
-        try:
-            await node.start()
-            break
-        except DuplicateBroker:
-            await asyncio.sleep(0.5)
-    for directory in node.broker.directories.online:
-        for log in directory.logs.values():
-            check_log(log)
-    return node
 
 
 class Producer:

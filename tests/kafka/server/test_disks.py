@@ -15,7 +15,6 @@ from typing import TypeVar
 
 import pytest
 
-from odradek.kafka.broker.keeper import DuplicateBroker
 from odradek.kafka.broker.peers import Peer, PeerLost
 from odradek.kafka.server.node import BrokerNode, NoLogDirectory
 from odradek.kafka.settings import BrokerSettings, Endpoint, SecurityProtocol
@@ -48,7 +47,7 @@ from odradek.simulation.processes import Environment
 from odradek.simulation.world import World
 from tests.kafka.broker.asking import NAMES_VERSION, fetch_of, only, told, values_of
 from tests.kafka.broker.members import serve_zookeeper
-from tests.kafka.storage.consistency import check_log
+from tests.kafka.server.starting import started
 from tests.kafka.storage.logs import batch_of
 
 PROPERTIES = b"""
@@ -87,16 +86,7 @@ class Scene:
 
     async def serve(self, environment: Environment) -> None:
         settings = BrokerSettings(Properties.parse(PROPERTIES, "server.properties"))
-        while True:
-            node = BrokerNode(settings, environment.disk, environment.random)
-            try:
-                await node.start()
-                break
-            except DuplicateBroker:
-                await asyncio.sleep(1)
-        for directory in node.broker.directories.online:
-            for log in directory.logs.values():
-                check_log(log)
+        node = await started(settings, environment)
         self.nodes.append(node)
         with suppress(TaskDied):
             await node.tasks.until_stopped()

@@ -9,7 +9,6 @@ cleaning or the next start removes.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
 import select
@@ -144,6 +143,8 @@ class Worker:
 def die_with_the_broker() -> None:
     """Have the kernel kill this process when the one that started it is gone."""
     if sys.platform == "linux":
+        import ctypes  # The broker knows this module too, and need not have it.
+
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

@@ -114,24 +114,28 @@ class Partitions:
         self, state: LeaderAndIsrPartitionState, topic: str, topic_id: bytes = ZERO_UUID
     ) -> ErrorCode:
         """Lead a partition; its log is begun if there is none."""
-        found = self._open(state, topic, topic_id)
-        if isinstance(found, ErrorCode):
-            return found
-        if not found.is_old_news(state):
-            found.lead(state)
-            self._flush_if_due(found)
-            self._tell_leading(found)
-        return ErrorCode.NONE
+        return self._take(state, topic, topic_id, Partition.lead)
 
     def follow(
         self, state: LeaderAndIsrPartitionState, topic: str, topic_id: bytes = ZERO_UUID
     ) -> ErrorCode:
         """Hold a replica of what another leads."""
+        return self._take(state, topic, topic_id, Partition.follow)
+
+    def _take(
+        self,
+        state: LeaderAndIsrPartitionState,
+        topic: str,
+        topic_id: bytes,
+        take: Callable[[Partition, LeaderAndIsrPartitionState], None],
+    ) -> ErrorCode:
         found = self._open(state, topic, topic_id)
         if isinstance(found, ErrorCode):
             return found
         if not found.is_old_news(state):
-            found.follow(state)
+            take(found, state)
+            if found.is_leader:
+                self._flush_if_due(found)
             self._tell_leading(found)
         return ErrorCode.NONE
 

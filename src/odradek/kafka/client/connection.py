@@ -51,6 +51,11 @@ class BlockingConnection:
     def in_flight_count(self) -> int:
         return self._wire.in_flight_count + len(self._arrived)
 
+    @property
+    def has_answer(self) -> bool:
+        """Whether an answer is here that nobody has taken yet."""
+        return bool(self._arrived)
+
     def fileno(self) -> int:
         return self._socket.fileno()
 
@@ -120,6 +125,8 @@ def has_news(
     connections: Collection[BlockingConnection], timeout_s: float
 ) -> list[BlockingConnection]:
     """Those on which something came within the time, be it only the end."""
+    if arrived := [connection for connection in connections if connection.has_answer]:
+        return arrived  # Answers that came together were read together: no socket tells of them.
     with DefaultSelector() as selector:
         for connection in connections:
             selector.register(connection, EVENT_READ, connection)

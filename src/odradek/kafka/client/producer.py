@@ -204,15 +204,15 @@ class Producer:
         return chosen
 
     def _send_batches(self, link: _Link, batches: list[_Outgoing]) -> None:
+        if not self._settings.acks:
+            link.connection.send_unanswered(self._request(batches))
+            for one in batches:
+                self._acknowledge(one, -1)
+            return
         for one in batches:
             one.is_in_flight = True
-        if self._settings.acks:
-            link.requests.append(batches)
-            link.connection.send(self._request(batches))
-            return
-        link.connection.send_unanswered(self._request(batches))
-        for one in batches:
-            self._acknowledge(one, -1)
+        link.requests.append(batches)
+        link.connection.send(self._request(batches))
 
     def _request(self, batches: list[_Outgoing]) -> ProduceRequest:
         topics: dict[str, list[PartitionProduceData]] = {}

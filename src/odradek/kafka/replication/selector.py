@@ -1,8 +1,8 @@
 """Which replica a consumer had better read from (KIP-392), as `replica.selector.class` says.
 
-LeaderSelector               always the leader
-RackAwareReplicaSelector     one in the consumer's rack: the leader if it is there, otherwise the one
-                             that has most; without any, the leader
+LeaderSelector              always the leader
+RackAwareReplicaSelector    one in the consumer's rack: the leader if it is there, otherwise the
+                            one that has most; without any, the leader
 
 Only those are asked about that are in sync and have the offset: one that lags would make its
 readers lag for ever.

@@ -39,7 +39,7 @@ from odradek.kafka.controller import paths
 from odradek.kafka.controller.registration import Registration
 from odradek.kafka.controller.znodes import write_log_dir_event
 from odradek.kafka.server.clients import Clients
-from odradek.kafka.server.dispatch import serve_locally
+from odradek.kafka.server.dispatch import import_all, serve_locally
 from odradek.kafka.server.listening import Listening
 from odradek.kafka.settings import BrokerSettings, Layers
 from odradek.kafka.storage.checkpoints import Meta
@@ -57,6 +57,7 @@ from odradek.runtime.stalls import Stalls
 from odradek.runtime.tasks import Tasks
 
 HttpAddress = tuple[str, int]
+IMPORT_AFTER_S = 2.0
 
 
 class NoLogDirectory(OdradekError):
@@ -233,8 +234,14 @@ class BrokerNode:
         self.broker.controller.start()
         self.broker.producer_ids.prefetch()
         await self._listening.open()
+        self.tasks.start("imports", self._import_the_rest(), may_end=True)
         if self._http is not None:
             await self._open_to_operators(*self._http)
+
+    async def _import_the_rest(self) -> None:
+        """The handlers that nobody has asked for yet, once the first clients are served."""
+        await asyncio.sleep(IMPORT_AFTER_S)
+        await asyncio.get_running_loop().run_in_executor(None, import_all)
 
     def _registration(self) -> Registration:
         settings = self._settings
