@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.interop.java_clients import compile_programs
+from tests.interop.kafka_pair import Brokers, both_brokers
 from tests.interop.pair import Pair, both_servers
 
 
@@ -24,3 +25,10 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("classes")
     compile_programs(directory)
     return directory
+
+
+@pytest.fixture(scope="module")
+def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
+    """New brokers for each module: they hear the same, so they must say the same."""
+    with both_brokers(tmp_path_factory.mktemp("brokers")) as pair:
+        yield pair

@@ -6,6 +6,7 @@ Whoever lacks one of the tools skips the tests that need it, and is told which.
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.interop.maven import HERE, class_path
@@ -16,14 +17,19 @@ RUN_SECONDS = 120
 SMALL = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
-def compile_programs(directory: Path) -> None:
-    """Put the classes of all our programs into a directory."""
-    sources = [str(path) for path in sorted((HERE / "java").rglob("*.java"))]
+def compile_programs(
+    directory: Path,
+    packages: Iterable[str] = ("client", "curator"),
+    pom: str = "clients-pom.xml",
+) -> None:
+    """Put the classes of our programs in these packages into a directory."""
+    folders = (HERE / "java" / package for package in packages)
+    sources = [str(path) for folder in folders for path in sorted(folder.rglob("*.java"))]
     command = [
         "javac",
         "-nowarn",
         "-cp",
-        class_path("clients-pom.xml", "javac"),
+        class_path(pom, "javac"),
         "-d",
         str(directory),
         *sources,

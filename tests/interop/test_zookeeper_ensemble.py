@@ -1,0 +1,98 @@
+"""Mixed ensembles: Apache's servers and ours elect, follow and bring each other up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kazoo.client import KazooClient
+
+from tests.interop.apache import MAIN
+from tests.interop.maven import HERE, class_path
+from tests.waiting import wait_until
+from tests.zookeeper.server.running_ensemble import (
+    RunningEnsemble,
+    RunningMember,
+    running_ensemble,
+)
+
+PATIENCE_S = 60
+
+
+class ApacheMember(RunningMember):
+    """One server of Apache's."""
+
+    def __init__(self, directory: Path, id_: int, members: dict[str, object]) -> None:
+        super().__init__(directory, id_, members)
+        logging = f"-Dlogback.configurationFile={HERE / 'logback.xml'}"
+        jars = class_path("zookeeper-pom.xml")
+        config = str(directory / "zoo.cfg")
+        self._command = ["java", "-Xmx256m", logging, "-cp", jars, MAIN, config]
+
+
+class OurMember(RunningMember):
+    """One server of ours."""
+
+
+KINDS: dict[str, type[RunningMember]] = {"A": ApacheMember, "O": OurMember}
+
+# The servers in the order of their ids, and who of them will have led: the biggest ids do.
+MIXES = [("AAO", "AO"), ("OAA", "A"), ("OOA", "AO"), ("AOO", "O")]
+
+
+@contextmanager
+def client_of(address: str) -> Iterator[Any]:
+    client = KazooClient(address, timeout=10)
+    client.start(PATIENCE_S)
+    try:
+        yield client
+    finally:
+        client.stop()
+        client.close()
+
+
+def write(ensemble: RunningEnsemble, prefix: str, count: int, data: bytes = b"") -> None:
+    with client_of(ensemble.connect_string) as client:
+        for made in [client.create_async(f"/{prefix}{n:04}", data) for n in range(count)]:
+            made.get(PATIENCE_S)
+
+
+def tree_of(server: RunningMember) -> dict[str, object]:
+    """All that one server has, after a sync."""
+    found: dict[str, object] = {}
+    with client_of(server.address) as client:
+        client.sync("/")
+        for name in sorted(client.get_children("/")):
+            if name != "zookeeper":
+                found[name] = client.get(f"/{name}")
+    return found
+
+
+def compare(ensemble: RunningEnsemble, count: int) -> None:
+    trees = [tree_of(server) for server in ensemble.servers.values()]
+    assert len(trees[0]) == count
+    assert all(tree == trees[0] for tree in trees)
+    ours = [it for it in ensemble.servers.values() if isinstance(it, OurMember)]
+    assert not any("differs" in it.log for it in ours)
+
+
+@pytest.mark.parametrize(("mix", "leaders"), MIXES)
+def test_each_kind_leads_in_turn_and_brings_the_others_up_to_date(
+    tmp_path: Path, mix: str, leaders: str
+) -> None:
+    led: set[type[RunningMember]] = set()
+    with running_ensemble(tmp_path, *(KINDS[it] for it in mix)) as ensemble:
+        for turn in range(4):
+            write(ensemble, f"before{turn}-", 20)
+            leader = ensemble.until_led()
+            led.add(type(leader))
+            leader.kill()
+            ensemble.until_led()
+            write(ensemble, f"after{turn}-", 700 if turn == 1 else 20)
+            leader.spawn()
+            wait_until(ensemble.all_serve, PATIENCE_S)
+            compare(ensemble, (turn + 1) * 40 + (680 if turn >= 1 else 0))
+    assert led == {KINDS[it] for it in leaders}
