@@ -9,11 +9,14 @@ import pytest
 
 from odradek.kafka.broker.peers import Peer
 from odradek.kafka.broker.topics import create_topic
+from odradek.kafka.replication.selector import RACK_AWARE
 from odradek.kafka.settings import Endpoint, SecurityProtocol
 from odradek.kafka.storage.checkpoints import HIGH_WATERMARKS, read_offsets
+from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.delete_records import (
     DeleteRecordsPartition,
+    DeleteRecordsPartitionResult,
     DeleteRecordsRequest,
     DeleteRecordsResponse,
     DeleteRecordsTopic,
@@ -34,12 +37,12 @@ from tests.kafka.broker.asking import (
 )
 from tests.kafka.server.clustered import (
     BROKERS,
-    TOPIC,
     Client,
     Producer,
     Reader,
     SimulatedCluster,
 )
+from tests.kafka.server.witness import TOPIC
 from tests.kafka.storage.logs import batch_of
 
 
@@ -215,7 +218,7 @@ def test_high_watermarks_of_followers_are_written_down() -> None:
             (directory,) = node.broker.directories.online
             path = f"{directory.path}/{HIGH_WATERMARKS}"
             found = read_offsets(directory.files.disk, path)
-            assert found[TOPIC, 0] == len(producer.sent)  # type: ignore[index]
+            assert found[TopicPartition(TOPIC, 0)] == len(producer.sent)
 
 
 def test_brokers_of_an_older_protocol_agree_before_they_fetch() -> None:
@@ -248,10 +251,10 @@ def test_many_partitions_share_the_fetchers_of_a_leader(fetchers: int) -> None:
         made.world.run_until(lambda: all(it and len(it.isr) == 3 for it in led), 30)
 
 
-def delete(made: SimulatedCluster, offset: int):  # type: ignore[no-untyped-def]
+def delete(made: SimulatedCluster, offset: int) -> DeleteRecordsPartitionResult:
     """DeleteRecords up to an offset, at the leader; what it answers."""
 
-    async def main(environment: Environment) -> object:
+    async def main(environment: Environment) -> DeleteRecordsPartitionResult:
         wanted = DeleteRecordsPartition(partition_index=0, offset=offset)
         topic = DeleteRecordsTopic(name=TOPIC, partitions=[wanted])
         request = DeleteRecordsRequest(topics=[topic], timeout_ms=5000)
@@ -263,7 +266,9 @@ def delete(made: SimulatedCluster, offset: int):  # type: ignore[no-untyped-def]
                 return answer
             await client.turn_away()
 
-    return made.world.run_to_end(made.world.host("deleter").start(main), 60)
+    answer = made.world.run_to_end(made.world.host("deleter").start(main), 60)
+    assert isinstance(answer, DeleteRecordsPartitionResult)
+    return answer
 
 
 def read_all_from(made: SimulatedCluster, offset: int) -> list[bytes | None]:
@@ -277,7 +282,7 @@ def read_all_from(made: SimulatedCluster, offset: int) -> list[bytes | None]:
     return list(made.world.run_to_end(made.world.host("reader").start(main), 60).values())
 
 
-RACKS = "broker.rack=r{id}\nreplica.selector.class=org.apache.kafka.common.replica.RackAwareReplicaSelector\n"
+RACKS = "broker.rack=r{id}\n" + f"replica.selector.class={RACK_AWARE}\n"
 
 
 def test_a_consumer_is_sent_to_the_replica_in_its_rack_and_served_there() -> None:

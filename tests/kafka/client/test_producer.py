@@ -24,7 +24,7 @@ from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.produce import ProduceRequest
 from odradek.kafka.wire.records import Record, read_records
 from tests.kafka.client.scripted import Hangup
-from tests.kafka.client.writing import LostAnswer, WritingCluster
+from tests.kafka.client.writing import LostAnswer, Trouble, WritingCluster
 from tests.waiting import wait_until
 
 PARTITION = TopicPartition("t", 0)
@@ -88,7 +88,7 @@ def test_nothing_is_lost_or_doubled_or_moved_by_troubles(
     cluster: WritingCluster, seed: int
 ) -> None:
     random = Random(seed)
-    kinds = [ErrorCode.NONE, ErrorCode.NOT_LEADER_OR_FOLLOWER, Hangup, LostAnswer]
+    kinds: list[Trouble] = [ErrorCode.NONE, ErrorCode.NOT_LEADER_OR_FOLLOWER, Hangup, LostAnswer]
     cluster.produce_troubles.extend(random.choice(kinds) for _ in range(25))
     to = producer(cluster)
     for number in range(60):

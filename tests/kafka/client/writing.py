@@ -27,12 +27,15 @@ class LostAnswer(Exception):
     """The broker is to append, and to close the connection without an answer."""
 
 
+Trouble = ErrorCode | type[Hangup] | type[LostAnswer]
+
+
 class WritingCluster(ScriptedCluster):
     """Troubles, one for each produce request to come, happen to all partitions of it."""
 
     def __init__(self, brokers: int = 1) -> None:
         super().__init__(brokers)
-        self.produce_troubles: deque[ErrorCode | type[Hangup] | type[LostAnswer]] = deque()
+        self.produce_troubles: deque[Trouble] = deque()
         self._sequences: dict[tuple[str, int, int], int] = {}
 
     def _answers(self) -> dict[type[Message], Callable[[Any, int], Message]]:

@@ -52,10 +52,10 @@ class Trouble:
             host.kill()
 
 
-def live(seed: int, *, power: bool = False, **configs: object) -> None:
+def live(seed: int, *, power: bool = False, settings: str = "", **configs: object) -> None:
     """A cluster's life in trouble, and what is left in the end."""
     with World(seed) as world:
-        cluster = SimulatedCluster(world)
+        cluster = SimulatedCluster(world, settings)
         wanted = {"min_insync_replicas": 2, **configs}
         producer = Producer(cluster, BATCHES, wanted, PAUSE_S)
         reader, judge = Reader(cluster), Reader(cluster)

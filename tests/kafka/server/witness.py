@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from odradek.kafka.broker.partition import Partition
 from odradek.kafka.server.node import BrokerNode
 from odradek.kafka.storage.entries import cut
+from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.lookup import Fetched
 from odradek.kafka.storage.reading import Later, read
 from odradek.simulation.world import World
@@ -30,13 +31,29 @@ class Witness:
         self.nodes: dict[int, BrokerNode] = {}
         self.looks = 0
         self._world = world
+        self._seen: Violation | None = None
         self._leaders: dict[int, int] = {}  # Who led in each epoch.
         self._committed: dict[int, bytes] = {}  # Batches below some high watermark, by offset.
-        self._read: dict[tuple[int, int, int], int] = {}
+        self._read: dict[Log, tuple[int, int]] = {}  # How often each was cut, and read up to where.
 
     def watch(self) -> None:
+        """Look from now on, and say what was seen."""
+        for partition in self.replicas().values():
+            partition.watchers[self] = None
         self.look()
         self._world.after(LOOK_S, self.watch)
+        if self._seen is not None:
+            raise self._seen
+
+    # What partitions tell: the moments at which something could be wrong.
+
+    def appended(self, count: int) -> None: ...
+
+    def committed(self, count: int) -> None:
+        self.look()
+
+    def changed(self) -> None:
+        self.look()
 
     def replicas(self) -> dict[int, Partition]:
         """The replicas on brokers that run."""
@@ -58,12 +75,16 @@ class Witness:
         return not self._leaders or self._leaders[max(self._leaders)] == broker_id
 
     def look(self) -> None:
+        """Look at all; what is wrong is kept, for who is watched must not stumble over it."""
         self.looks += 1
         replicas = self.replicas()
-        for broker_id, partition in replicas.items():
-            self._check_leader(broker_id, partition)
-            self._check_isr(partition, replicas)
-            self._check_committed(broker_id, partition)
+        try:
+            for broker_id, partition in replicas.items():
+                self._check_leader(broker_id, partition)
+                self._check_isr(partition, replicas)
+                self._check_committed(partition)
+        except Violation as violation:
+            self._seen = self._seen or violation
 
     def _check_leader(self, broker_id: int, partition: Partition) -> None:
         leadership = partition.leadership
@@ -86,15 +107,15 @@ class Witness:
                 text = f"{broker_id} is in sync and ends at {other.log.end_offset}"
                 raise Violation(f"{text}; the high watermark is {high_watermark}")
 
-    def _check_committed(self, broker_id: int, partition: Partition) -> None:
+    def _check_committed(self, partition: Partition) -> None:
         """Below their high watermarks all logs are the same."""
         log = partition.log
-        key = broker_id, id(log), log.cuts_count
-        offset = max(self._read.get(key, 0), log.start_offset)
+        cuts_count, offset = self._read.get(log, (0, 0))
+        offset = max(offset if cuts_count == log.cuts_count else 0, log.start_offset)
         for first_offset, data in batches(partition, offset, log.high_watermark):
             if self._committed.setdefault(first_offset, data) != data:
                 raise Violation(f"the logs differ at {first_offset}, below a high watermark")
-        self._read[key] = max(offset, log.high_watermark)
+        self._read[log] = log.cuts_count, max(offset, log.high_watermark)
 
 
 def batches(partition: Partition, offset: int, end: int) -> Iterator[tuple[int, bytes]]:

@@ -113,10 +113,12 @@ class InSync:
             self._wishes = {w: it for w, it in self._wishes.items() if it.is_open}
             by_id = {w: it for w, it in self._wishes.items() if it.partition.topic_id != ZERO_UUID}
             by_name = {w: it for w, it in self._wishes.items() if w not in by_id}
+            is_done = True
             for wishes, version in ((by_id, BY_ID), (by_name, BY_NAME)):
-                if wishes and not await self._send(wishes, version):
-                    self._is_wished.set()
-            if self._is_wished.is_set():
+                if wishes:
+                    is_done &= await self._send(wishes, version)
+            if not is_done:
+                self._is_wished.set()
                 await asyncio.sleep(PAUSE_S)
 
     async def _send(self, wishes: Wishes, version: int) -> bool:

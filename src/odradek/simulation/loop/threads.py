@@ -84,10 +84,14 @@ class Threads:
         if self._is_paused:
             self._held.append(job)
         elif job.result.cancelled():
-            self._finish(job, lambda: None)
+            self._finish(job, lambda: None, [])
         else:
+            handles: list[asyncio.Handle] = []
+            self._loop.held_calls = handles
             tell = self._call(job)
-            self._schedule.after(self._loop.take_spent_ns(), partial(self._finish, job, tell))
+            self._loop.held_calls = None
+            spent_ns = self._loop.take_spent_ns()
+            self._schedule.after(spent_ns, partial(self._finish, job, tell, handles))
 
     def _call(self, job: Job) -> Callable[[], None]:
         """Make the call; return how to tell of its outcome."""
@@ -101,7 +105,8 @@ class Threads:
         finally:
             asyncio._set_running_loop(None)
 
-    def _finish(self, job: Job, tell: Callable[[], None]) -> None:
+    def _finish(self, job: Job, tell: Callable[[], None], handles: list[asyncio.Handle]) -> None:
+        self._loop.hand_over(handles)
         self._loop.call_soon(tell_unless_done, job.result, tell)
         if job.lane is not None:
             job.lane.popleft()

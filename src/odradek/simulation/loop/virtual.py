@@ -32,6 +32,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         super().__init__()
         self.name = name
         self.is_dead = False
+        self.held_calls: list[asyncio.Handle] | None = None  # What a thread asks for as it runs.
         self._schedule = schedule
         self._clock = clock
         self._trace = trace
@@ -72,7 +73,18 @@ class VirtualLoop(asyncio.BaseEventLoop):
         *args: *Arguments,
         context: Context | None = None,
     ) -> asyncio.Handle:
-        return self.call_soon(callback, *args, context=context)
+        """From a thread it takes effect once the thread's call has cost what it costs."""
+        if self.held_calls is None:
+            return self.call_soon(callback, *args, context=context)
+        handle = asyncio.Handle(callback, args, self, context)
+        self.held_calls.append(handle)
+        return handle
+
+    def hand_over(self, handles: list[asyncio.Handle]) -> None:
+        """The time has come for what a thread asked for."""
+        for handle in handles:
+            if not self.is_dead:
+                self._enqueue(handle)
 
     def call_later(
         self,
