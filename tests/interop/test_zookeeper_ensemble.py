@@ -96,3 +96,45 @@ def test_each_kind_leads_in_turn_and_brings_the_others_up_to_date(
             wait_until(ensemble.all_serve, PATIENCE_S)
             compare(ensemble, (turn + 1) * 40 + (680 if turn >= 1 else 0))
     assert led == {KINDS[it] for it in leaders}
+
+
+def holds(server: RunningMember, content: bytes) -> bool:
+    """Whether the log on a server's disk has these bytes."""
+    logs = (server.directory / "data" / "version-2").glob("log.*")
+    return any(content in log.read_bytes() for log in logs)
+
+
+def led_by(ensemble: RunningEnsemble, kind: type[RunningMember]) -> RunningMember:
+    """Kill leaders until one of this kind leads."""
+    while not isinstance(leader := ensemble.until_led(), kind):
+        leader.kill()
+        ensemble.until_led()
+        leader.spawn()
+        wait_until(ensemble.all_serve, PATIENCE_S)
+    return leader
+
+
+@pytest.mark.parametrize(("mix", "kind"), [("AAO", "O"), ("OOA", "A")])
+def test_what_only_a_dead_leader_had_is_truncated_under_a_leader_of_the_other_kind(
+    tmp_path: Path, mix: str, kind: str
+) -> None:
+    with running_ensemble(tmp_path, *(KINDS[it] for it in mix)) as ensemble:
+        write(ensemble, "kept-", 20)
+        old = led_by(ensemble, KINDS[kind])
+        others = [it for it in ensemble.servers.values() if it is not old]
+        with client_of(old.address) as client:
+            for other in others:
+                other.kill()
+            client.create_async("/nobody-hears-this")
+            wait_until(lambda: holds(old, b"/nobody-hears-this"))
+            old.kill()
+        for other in others:
+            other.spawn()
+        ensemble.until_led()
+        old.spawn()
+        wait_until(ensemble.all_serve, PATIENCE_S)
+        write(ensemble, "later-", 20)
+        compare(ensemble, 40)
+        assert not any("nobody" in name for name in tree_of(old))
+        ours = [it for it in ensemble.servers.values() if isinstance(it, OurMember)]
+        assert any("TRUNC" in it.log for it in ours)

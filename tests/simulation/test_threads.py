@@ -116,3 +116,22 @@ def test_a_call_that_is_given_up_before_it_began_is_not_made() -> None:
 
     with World() as world:
         assert world.run_to_end(world.host("a").start(main)) == []
+
+
+def test_what_a_thread_asks_the_loop_for_is_done_when_its_call_has_cost_what_it_costs() -> None:
+    async def main(environment: Environment) -> float:
+        loop, disk = asyncio.get_running_loop(), environment.disk
+        file = disk.open("/file", create=True)
+        done: asyncio.Future[float] = loop.create_future()
+
+        def sync() -> None:
+            file.sync()
+            loop.call_soon_threadsafe(lambda: done.set_result(loop.time()))
+
+        started_s = loop.time()
+        loop.run_in_executor(None, sync)
+        return await done - started_s
+
+    with World() as world:
+        world.host("a").storage.device.slowness = 3000
+        assert world.run_to_end(world.host("a").start(main)) > 0.1

@@ -1,4 +1,4 @@
-"""Where a read starts or ends: a word, an offset for each partition, or a time."""
+"""Where a read starts or ends: a word, an offset for each partition, a time, or a group."""
 
 from __future__ import annotations
 
@@ -37,4 +37,12 @@ class GlobalTime:
     time_ms: int
 
 
-Limit = Bound | SpecificOffsets | SpecificTimes | GlobalTime
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a group has committed; where it has not, an end of the partition."""
+
+    group_id: str
+    otherwise: Bound
+
+
+Limit = Committed | Bound | SpecificOffsets | SpecificTimes | GlobalTime

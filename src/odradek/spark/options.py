@@ -5,8 +5,9 @@ offsets. Names are told apart without regard to case. An option that nobody know
 a misspelt one would be a wrong answer without a word. `kafka.*` goes to the client, but for what
 would change the meaning of a read behind Spark's back.
 
-Ours alone: `columns` (a narrow schema) and `minRecordsPerPartition` (partitions of topics that have
-fewer new records than this share a task).
+Ours alone: `columns` (a narrow schema), `minRecordsPerPartition` (partitions of topics that have
+fewer new records than this share a task), `commitOffsets` (a stream commits what it has done to
+`kafka.group.id`, for others to see) and `startingOffsets=committed`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 
 from odradek.kafka.client.errors import TopicPartition
 from odradek.kafka.client.settings import ClientSettings, client_settings, problems_of
-from odradek.spark.limits import Bound, GlobalTime, Limit, SpecificOffsets, SpecificTimes
+from odradek.spark.limits import Bound, Committed, GlobalTime, Limit, SpecificOffsets, SpecificTimes
 from odradek.spark.offsets import parse_offsets, parse_partitions
 from odradek.spark.option_errors import InvalidOptions
 
@@ -46,6 +47,7 @@ KNOWN = (
     "groupIdPrefix",
     "includeHeaders",
     "columns",
+    "commitOffsets",
 )
 REFUSED = {
     "kafka.auto.offset.reset": "Spark keeps the offsets: use startingOffsets instead",
@@ -101,13 +103,15 @@ class SourceOptions:
     partitions_min: int | None = None
     records_per_partition_max: int | None = None
     records_per_partition_min: int | None = None
+    commit_group_id: str | None = None  # None: nothing is committed to a group.
 
 
 def parse_options(given: Mapping[str, str], *, is_stream: bool) -> SourceOptions:
     """Read the options of a query; refuse them with all that is wrong."""
     options = GivenOptions(given)
     strategy = options.strategy()
-    starting = options.limit("starting", Bound.LATEST if is_stream else Bound.EARLIEST)
+    default = Bound.LATEST if is_stream else Bound.EARLIEST
+    starting = options.committed(default) or options.limit("starting", default)
     ending = options.limit("ending", Bound.LATEST)
     no_match = options.word("startingOffsetsByTimestampStrategy", ("error", "latest"))
     fields: dict[str, Any] = {
@@ -122,6 +126,7 @@ def parse_options(given: Mapping[str, str], *, is_stream: bool) -> SourceOptions
         "partitions_min": options.number("minPartitions"),
         "records_per_partition_max": options.number("maxRecordsPerPartition"),
         "records_per_partition_min": options.number("minRecordsPerPartition"),
+        "commit_group_id": options.commit_group(is_stream),
     }
     options.word("includeHeaders", ("false", "true"))  # For the schema; here it is only checked.
     options.refuse_what_is_unknown(KNOWN, REFUSED)
@@ -186,6 +191,28 @@ class GivenOptions:
             "subscribePattern": _matching,
         }
         return self.read(given[0], parsers[given[0]], None)
+
+    def group_id(self, why: str) -> str:
+        group_id = self.get("kafka.group.id")
+        if not group_id:
+            self.problems.append(f"{why} needs kafka.group.id")
+        return group_id or ""
+
+    def committed(self, otherwise: Bound) -> Limit | None:
+        """Where a group stands, if that is where to start; times go before it."""
+        word = (self.get("startingOffsets") or "").strip().lower()
+        times = ("startingTimestamp", "startingOffsetsByTimestamp")
+        if word != "committed" or any(self.get(name) is not None for name in times):
+            return None
+        return Committed(self.group_id("startingOffsets=committed"), otherwise)
+
+    def commit_group(self, is_stream: bool) -> str | None:
+        """The group that a stream commits to."""
+        if self.word("commitOffsets", ("false", "true")) == "false":
+            return None
+        if not is_stream:
+            self.problems.append("commitOffsets is for streams: a batch query has no progress")
+        return self.group_id("commitOffsets")
 
     def limit(self, end: str, default: Limit) -> Limit:
         """The first of the three options that say where to start or to end."""

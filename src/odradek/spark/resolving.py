@@ -8,9 +8,10 @@ from time import sleep
 
 from odradek.kafka.client.cluster import Cluster
 from odradek.kafka.client.errors import TopicPartition, UnknownTopic
+from odradek.kafka.client.group_offsets import committed_offsets
 from odradek.kafka.client.offsets import EARLIEST, LATEST, list_offsets
 from odradek.runtime.errors import OdradekError
-from odradek.spark.limits import Bound, GlobalTime, Limit, SpecificOffsets, SpecificTimes
+from odradek.spark.limits import Bound, Committed, GlobalTime, Limit, SpecificOffsets, SpecificTimes
 from odradek.spark.offsets import Offsets, to_json
 from odradek.spark.options import Assigned, SourceOptions, Subscribed
 
@@ -77,6 +78,10 @@ class Resolver:
 
     def _resolve(self, limit: Limit, partitions: list[TopicPartition], is_start: bool) -> Offsets:
         match limit:
+            case Committed(group_id, otherwise):
+                found = committed_offsets(self._cluster, group_id, partitions)
+                rest = [partition for partition in partitions if partition not in found]
+                return {**found, **self._list(dict.fromkeys(rest, otherwise.value))}
             case Bound():
                 return self._list(dict.fromkeys(partitions, limit.value))
             case SpecificOffsets(offsets):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
+from odradek.kafka.client.errors import KafkaClientError
 from odradek.kafka.client.fetcher import OffsetRange
 from odradek.spark.api import (
     ReadAllAvailable,
@@ -50,6 +51,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._available_now: Offsets | None = None
         self._is_available_now = False
         self._triggered_at: float | None = None
+        self._committed: Offsets | None = None  # To the group, or where it was found.
 
         if options.offsets_per_trigger_max is not None and not ENGINE_ASKS:
             LOG.warning(
@@ -66,6 +68,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> Json:
         """Where the next micro-batch ends; where it starts if there is to be none."""
         known = self._known(start)
+        self._commit_to_group(known)
         latest = self._latest = self._find_latest(known)
         if isinstance(limit, ReadAllAvailable):
             return to_json(latest or known)
@@ -98,7 +101,29 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return read_partition(self._options, partition, self._columns)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """The checkpoint holds the offsets: there is nothing to do."""
+        """The checkpoint holds the offsets; a group is told if it is to be."""
+        self._commit_to_group(from_json(end))
+
+    def _commit_to_group(self, done: Offsets) -> None:
+        """Commit where the stream stands, if it has moved.
+
+        Spark does not tell when the last batch of a query is done; but when it asks for the next
+        one it says where it stands, and it asks once more before it ends. Where a stream stood at
+        first is nothing that it has done.
+        """
+        group_id = self._options.commit_group_id
+        if group_id is None or done == self._committed:
+            return
+        is_first, self._committed = self._committed is None, done
+        if not is_first:
+            from odradek.kafka.client.cluster import shared_cluster
+            from odradek.kafka.client.group_offsets import commit_offsets
+
+            try:
+                commit_offsets(shared_cluster(self._options.client), group_id, done)
+            except KafkaClientError as error:
+                # Progress is kept in the checkpoint: the query need not suffer.
+                LOG.warning("offsets are not committed to group %s: %s", group_id, error)
 
     def __getstate__(self) -> dict[str, Any]:
         """What executors need, which read, and know nothing of where the stream stands."""

@@ -132,7 +132,7 @@ def test_a_refusal_that_no_retry_helps_against_is_raised_by_name(cluster: Writin
     cluster.produce_troubles.append(ErrorCode.MESSAGE_TOO_LARGE)
     to = producer(cluster)
     send(to, range(1))
-    with pytest.raises(BrokerRefused, match="writing to t-0: MESSAGE_TOO_LARGE"):
+    with pytest.raises(BrokerRefused, match=r"writing to t-0: MESSAGE_TOO_LARGE"):
         to.flush()
     to.close()
 
@@ -141,14 +141,14 @@ def test_who_cannot_deliver_in_time_says_so(cluster: WritingCluster) -> None:
     to = producer(cluster, delivery_timeout_ms=60)
     cluster.produce_troubles.extend([ErrorCode.NOT_ENOUGH_REPLICAS] * 100)
     send(to, range(1))
-    with pytest.raises(TimedOut, match="writing to t-0.*NOT_ENOUGH_REPLICAS"):
+    with pytest.raises(TimedOut, match=r"writing to t-0.*NOT_ENOUGH_REPLICAS"):
         to.flush()
     to.close()
 
 
 def test_what_no_request_may_carry_is_refused(cluster: WritingCluster) -> None:
     to = producer(cluster, request_bytes_max=1000)
-    with pytest.raises(RecordTooLarge, match="t-0.*max.request.size is 1000"):
+    with pytest.raises(RecordTooLarge, match=r"t-0.*max.request.size is 1000"):
         to.send(PARTITION, encoded(b"x" * 1000), 1, 0)
     to.close()
 

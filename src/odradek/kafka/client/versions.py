@@ -2,8 +2,8 @@
 
 Some APIs change their meaning from a version on; a client that was not written for it stays
 below. Fetch names topics by id from 13 on, and the ids of a deleted topic help nobody who
-holds offsets by name. From 4 on FindCoordinator asks about many keys, and AddPartitionsToTxn is
-for brokers.
+holds offsets by name. From 4 on FindCoordinator asks about many keys, from 8 on OffsetFetch about
+many groups, and AddPartitionsToTxn is for brokers from 4 on.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from odradek.kafka.wire.messages.add_partitions_to_txn import AddPartitionsToTxn
 from odradek.kafka.wire.messages.api_versions import ApiVersion
 from odradek.kafka.wire.messages.fetch import FetchRequest
 from odradek.kafka.wire.messages.find_coordinator import FindCoordinatorRequest
+from odradek.kafka.wire.messages.offset_fetch import OffsetFetchRequest
 from odradek.kafka.wire.schema import Message
 
 VERSION_MAX: dict[type[Message], int] = {
     FetchRequest: 12,
     FindCoordinatorRequest: 3,
     AddPartitionsToTxnRequest: 3,
+    OffsetFetchRequest: 7,
 }
 
 

@@ -133,8 +133,12 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
-        """Nothing more will come. What has come is answered, and then it is over."""
-        self._is_ending = bool(self._waiting) or self._arrived is not NOTHING
+        """Nothing more will come. What has come is answered, and then it is over.
+
+        But a fetch may wait for long, and its reader is most likely gone.
+        """
+        is_owed = any(request.api.key != FETCH for request in self._waiting)
+        self._is_ending = is_owed or self._arrived is not NOTHING
         return self._is_ending
 
     def pause_writing(self) -> None:

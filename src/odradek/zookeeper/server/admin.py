@@ -52,7 +52,7 @@ class Admin:
     async def _run(self, name: str, request: HttpRequest) -> HttpResponse:
         if name not in NAMES:
             return answered(name, {"error": f"Unknown command: {name}"})
-        if name not in ALWAYS_ANSWERED and not self._overview.is_serving:
+        if name not in ALWAYS_ANSWERED and not self._overview.has_answers:
             return answered(name, {"error": NOT_SERVING})
         if name in GUARDED:
             return self._refuse(name, request) or await self._run_guarded(name, request)
@@ -102,7 +102,7 @@ class Admin:
 
     async def _snapshot(self, *, is_streamed: bool) -> HttpResponse:
         overview, disk = self._overview, self._overview.disk
-        path = await overview.snapshots.take(overview.clients.tree, overview.clients.sessions)
+        path = await overview.snapshots.take()
         match = SNAPSHOT.fullmatch(path.rpartition("/")[2]) if path else None
         if path is None or match is None:
             return answered("snapshot", {}, 500)

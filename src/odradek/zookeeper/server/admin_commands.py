@@ -16,6 +16,8 @@ from odradek.zookeeper.server.environment import environment, system_properties
 from odradek.zookeeper.server.overview import Overview, last_operation
 from odradek.zookeeper.server.version import FULL_VERSION
 from odradek.zookeeper.state.processor import DIGEST_VERSION
+from odradek.zookeeper.zab.quorum import Membership
+from odradek.zookeeper.zab.zxid import counter_of, epoch_of
 
 UNSIGNED = 0xFFFFFFFFFFFFFFFF
 LONG_BITS = 64
@@ -131,7 +133,14 @@ def last_snapshot(overview: Overview, query: Query) -> Fields:
 
 
 def leader(overview: Overview, query: Query) -> Fields:
-    return {"error": "server is not initialized"}  # So the original puts it: there is no ensemble.
+    standing = overview.standing
+    if standing is None:
+        return {"error": "server is not initialized"}  # So the original says: no ensemble.
+    return {
+        "is_leader": standing.is_leader,
+        "leader_id": standing.leader_id,
+        "leader_ip": standing.leader_host,
+    }
 
 
 def monitored(overview: Overview, query: Query) -> Fields:
@@ -143,7 +152,8 @@ def nothing(overview: Overview, query: Query) -> Fields:
 
 
 def observers(overview: Overview, query: Query) -> Fields:
-    return {"synced_observers": 0, "observers": []}
+    standing = overview.standing
+    return {"synced_observers": standing.synced_observer_count if standing else 0, "observers": []}
 
 
 def server_stats(overview: Overview, query: Query) -> Fields:
@@ -214,7 +224,21 @@ def stats(overview: Overview, query: Query) -> Fields:
 
 
 def voting_view(overview: Overview, query: Query) -> Fields:
-    return {"current_config": {}}
+    standing = overview.standing
+    if standing is None:
+        return {"current_config": {}}
+    membership = standing.member.membership
+    return {"current_config": {id_: shown(membership, id_) for id_ in sorted(membership.voters)}}
+
+
+def shown(membership: Membership, server_id: int) -> Fields:
+    member = membership.members[server_id]
+    return {
+        "server_addresses": [*map(str, member.quorum_addresses)],
+        "election_addresses": [*map(str, member.election_addresses)],
+        "client_address": str(member.client_address or ""),
+        "learner_type": member.role.value,
+    }
 
 
 def watch_summary(overview: Overview, query: Query) -> Fields:
@@ -227,7 +251,19 @@ def watch_summary(overview: Overview, query: Query) -> Fields:
 
 
 def zabstate(overview: Overview, query: Query) -> Fields:
-    return {"voting": False, "zabstate": ""}
+    standing = overview.standing
+    if standing is None:
+        return {"voting": False, "zabstate": ""}
+    last_zxid = overview.clients.tree.last_zxid
+    return {
+        "myid": standing.member.peer.my_id,
+        "is_leader": standing.is_leader,
+        "voting": standing.is_voter,
+        "last_zxid": f"{last_zxid:#x}",
+        "zab_epoch": epoch_of(last_zxid),
+        "zab_counter": counter_of(last_zxid),
+        "zabstate": standing.phase,
+    }
 
 
 Command = Callable[[Overview, Query], Fields]

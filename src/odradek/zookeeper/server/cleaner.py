@@ -7,10 +7,10 @@ a child that was created meanwhile saves its container.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from odradek.runtime.clock import wall_clock_ms
-from odradek.zookeeper.server.pipeline import Pipeline
+from odradek.zookeeper.server.clients import Clients
 from odradek.zookeeper.state.asker import NOBODY
 from odradek.zookeeper.state.node import ttl_of
 from odradek.zookeeper.state.tree import Tree
@@ -25,12 +25,14 @@ class Cleaner:
         self._pause_s = 60 / a_minute_max
         self._never_used_ms = never_used_ms
 
-    async def run(self, pipeline: Pipeline, tree: Tree) -> None:
-        """Clean as long as the server lives."""
+    async def run(self, clients: Clients, may_clean: Callable[[], bool]) -> None:
+        """Clean as long as the server lives, and whenever it is the one who may."""
         while True:
             await asyncio.sleep(self._interval_s)
-            for path in list(self.candidates(tree, wall_clock_ms())):
-                pipeline.propose(NOBODY, 0, Op.DELETE_CONTAINER, path, None)
+            for path in list(self.candidates(clients.tree, wall_clock_ms())):
+                if not may_clean():
+                    break
+                clients.pipeline.propose(NOBODY, 0, Op.DELETE_CONTAINER, path, None)
                 await asyncio.sleep(self._pause_s)
 
     def candidates(self, tree: Tree, wall_ms: int) -> Iterator[str]:

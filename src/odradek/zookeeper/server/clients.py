@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from odradek.runtime.logs import NodeLog
-from odradek.zookeeper.server.connection import Connection
-from odradek.zookeeper.server.pipeline import Pipeline
+from odradek.zookeeper.server.connection import WRITES, Connection
+from odradek.zookeeper.server.pipeline import Writes
 from odradek.zookeeper.server.stats import Stats
 from odradek.zookeeper.state import acl
 from odradek.zookeeper.state.asker import Asker, Rules
-from odradek.zookeeper.state.processor import Happening, Proposal
+from odradek.zookeeper.state.processor import Happening
 from odradek.zookeeper.state.sessions import Session, Sessions, password_of
 from odradek.zookeeper.state.tree import OPEN_ACL, Acl, Tree
 from odradek.zookeeper.state.watches import Watches
@@ -21,7 +21,7 @@ from odradek.zookeeper.wire.errors import Error
 from odradek.zookeeper.wire.messages.data import Id
 from odradek.zookeeper.wire.messages.responses import WatcherEvent
 from odradek.zookeeper.wire.messages.session import ConnectRequest
-from odradek.zookeeper.wire.messages.txn import CreateSessionTxn
+from odradek.zookeeper.wire.messages.txn import CreateSessionTxn, TxnHeader
 from odradek.zookeeper.wire.replies import encode_notification
 from odradek.zookeeper.wire.words import FourLetterWord
 
@@ -63,9 +63,16 @@ class Clients:
         self.sessions = sessions
         self.watches = Watches()
         self.stats = Stats()
+        self.is_serving = True
+        self.is_read_only = False  # Without a leader: only clients that can live with that.
+        self.opens_locally = False  # Whether a new session is known to us alone, at first.
+        self.local = Sessions(sessions.tick_ms)  # Those that are known to us alone.
+        self.ordered = WRITES  # What is done in turn with all writes.
+        self.revalidate = self.revalidate_here
+        self.report: Callable[[int, int], None] | None = None  # Hears of each living session.
         self.hear_word: Callable[[FourLetterWord, Connection], bytes] = unheard
         self.note = note
-        self.pipeline: Pipeline  # Given once it is made: it needs us, and we need it.
+        self.pipeline: Writes  # Given once it is made: it needs us, and we need it.
         self.connections: dict[Connection, None] = {}  # In the order of their arrival.
         self.by_session: dict[int, Connection] = {}
         self.to_flush: dict[Connection, None] = {}
@@ -118,10 +125,19 @@ class Clients:
         for connection in list(self.connections):
             connection.hang_up()
 
+    def drop_all(self, why: str) -> None:
+        """No client can be served here for now."""
+        for connection in list(self.connections):
+            connection.drop(why)
+
     # Sessions
 
     def refuse(self, request: ConnectRequest) -> str | None:
         """Why this client cannot be served here; it will try another server."""
+        if not self.is_serving:
+            return "there is no leader to serve it under"
+        if self.is_read_only and not request.read_only:
+            return "it would write, and there is no leader"
         if request.last_zxid_seen > self.tree.last_zxid:
             return f"it has seen zxid {request.last_zxid_seen:#x}, we only {self.tree.last_zxid:#x}"
         return None
@@ -137,6 +153,9 @@ class Clients:
             return
         session_id = self._next_session_id
         self._next_session_id += 1
+        if self.is_read_only or self.opens_locally:
+            self._open_locally(connection, session_id, timeout_ms)
+            return
         connection.attach(self.sessions.open(session_id, timeout_ms, self.now_ms()))
         self.by_session[session_id] = connection
         # What the client asks before it knows its session is answered after it does.
@@ -144,25 +163,49 @@ class Clients:
         txn = CreateSessionTxn(timeout_ms)
         self.pipeline.propose(connection.asker, 0, Op.CREATE_SESSION, txn, connection)
 
-    def _reopen(self, connection: Connection, request: ConnectRequest, timeout_ms: int) -> None:
-        session = self.sessions.by_id.get(request.session_id)
-        is_right = request.passwd == password_of(request.session_id)
-        if session is None or session.is_closing or not is_right:
-            connection.refuse()
-            return
-        if other := self.by_session.get(request.session_id):
-            other.drop("its session came back on another connection")
-        session.timeout_ms = timeout_ms
-        self.sessions.touch(session, self.now_ms())
+    def _open_locally(self, connection: Connection, session_id: int, timeout_ms: int) -> None:
+        """Open a session that nobody else hears of."""
+        session = self.local.open(session_id, timeout_ms, self.now_ms())
+        session.is_local = True
         connection.attach(session)
-        self.by_session[request.session_id] = connection
+        self.by_session[session_id] = connection
+        connection.welcome()
+
+    def _reopen(self, connection: Connection, request: ConnectRequest, timeout_ms: int) -> None:
+        if request.passwd != password_of(request.session_id):
+            connection.refuse()
+        else:
+            self.revalidate(connection, request.session_id, timeout_ms)
+
+    def revalidate_here(self, connection: Connection, session_id: int, timeout_ms: int) -> None:
+        """Our own table knows whether a session lives."""
+        session = self.sessions.by_id.get(session_id)
+        if session is None or session.is_closing:
+            connection.refuse()
+        else:
+            self.reopen(connection, session_id, timeout_ms)
+
+    def reopen(self, connection: Connection, session_id: int, timeout_ms: int) -> None:
+        """Let a connection go on with a session that lives."""
+        if other := self.by_session.get(session_id):
+            other.drop("its session came back on another connection")
+        sessions = self.local if session_id in self.local.by_id else self.sessions
+        connection.attach(sessions.open(session_id, timeout_ms, self.now_ms()))
+        self.by_session[session_id] = connection
         connection.welcome()
 
     def heard(self, connection: Connection) -> None:
         now_ms = connection.arrived_ms = connection.last_reply_ms = self.now_ms()
         connection.last_latency_ms = 0
-        if connection.session:
-            self.sessions.touch(connection.session, now_ms)
+        session = connection.session
+        if session is None:
+            return
+        if session.is_local:
+            self.local.touch(session, now_ms)
+            return
+        self.sessions.touch(session, now_ms)
+        if self.report is not None:
+            self.report(session.session_id, session.timeout_ms)
 
     def expire(self) -> None:
         """Close the sessions that were not heard of for too long."""
@@ -170,6 +213,18 @@ class Clients:
             self.stats.counts.stale_sessions_expired += 1
             self.note.info("session %#x expires", session.session_id)
             self.close(session)
+
+    def expire_local(self) -> None:
+        """The same for sessions that only we know: nothing is left of them."""
+        for session in self.local.expire(self.now_ms()):
+            self.stats.counts.stale_sessions_expired += 1
+            self.forget_local(session.session_id)
+
+    def forget_local(self, session_id: int) -> None:
+        self.local.close(session_id)
+        connection = self.by_session.get(session_id)
+        if connection is not None and not connection.is_asking_to_close:
+            connection.drop("its session is over")
 
     def close(self, session: Session) -> None:
         """End a session from our side."""
@@ -198,11 +253,11 @@ class Clients:
     def begin(self) -> None:
         self.committing_ms = self.now_ms()
 
-    def committed(self, proposal: Proposal, happenings: list[Happening]) -> None:
+    def committed(self, header: TxnHeader, happenings: list[Happening]) -> None:
         if happenings:
-            self._tell(proposal.header.zxid, happenings)
-        if proposal.header.type == Op.CLOSE_SESSION:
-            session_id = proposal.header.client_id
+            self._tell(header.zxid, happenings)
+        if header.type == Op.CLOSE_SESSION:
+            session_id = header.client_id
             self.sessions.close(session_id)
             connection = self.by_session.get(session_id)
             if connection is not None and not connection.is_asking_to_close:

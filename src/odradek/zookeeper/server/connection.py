@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from odradek.runtime.clock import wall_clock_ms
 from odradek.runtime.errors import ProtocolError
+from odradek.zookeeper.server.pipeline import Forwarded
 from odradek.zookeeper.server.stats import Tally
 from odradek.zookeeper.state.asker import Asker
 from odradek.zookeeper.state.decide import DECIDERS
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from odradek.zookeeper.server.clients import Clients
 
 WRITES = frozenset(DECIDERS) - {Op.CHECK, Op.DELETE_CONTAINER, Op.CREATE_SESSION}
+UNDER_WAY = (Proposal, Forwarded)
+MOVED = Error.SESSION_MOVED
 NO_PASSWORD = bytes(16)
 REFUSED = ConnectResponse(0, 0, 0, NO_PASSWORD, False)
 OUT_BYTES_MAX = 256 * 1024  # What is written is sent at the latest when it is so much.
@@ -63,9 +66,10 @@ class Connection(asyncio.Protocol):
         self.established_ms = wall_clock_ms()
         self.arrived_ms = 0  # When the last bytes came, on the loop's clock.
         self.reset_counts()
+        self._ordered = clients.ordered
         self._wire = ServerConnection(clients.settings.frame_bytes_max)
         # What is not answered, oldest first, and when each came.
-        self._line: deque[tuple[Proposal | Request | Unreadable, int]] = deque()
+        self._line: deque[tuple[Proposal | Forwarded | Request | Unreadable, int]] = deque()
         self._out: list[bytes] = []
         self._out_bytes = 0
         self._left: list[FromClient] = []  # What has come and may not be taken yet.
@@ -198,7 +202,7 @@ class Connection(asyncio.Protocol):
         self.last_op = request.type
         if request.xid >= 0:
             self.last_xid = request.xid
-        if request.type in WRITES:
+        if request.type in self._ordered:
             self._propose(request)
         elif request.type == Op.AUTH:
             self._authenticate(request)
@@ -227,10 +231,10 @@ class Connection(asyncio.Protocol):
             self.session.is_closing = self.is_asking_to_close = True
         pipeline = self.clients.pipeline
         self._put_in_line(
-            pipeline.propose(self.asker, request.xid, request.type, request.record, self)
+            pipeline.propose(self.asker, request.xid, request.type, request.record, self, request)
         )
 
-    def _put_in_line(self, what: Proposal | Request | Unreadable) -> None:
+    def _put_in_line(self, what: Proposal | Forwarded | Request | Unreadable) -> None:
         self._line.append((what, self.arrived_ms))
         clients = self.clients
         most = clients.settings.outstanding_max
@@ -245,21 +249,24 @@ class Connection(asyncio.Protocol):
         latency_ms = self.last_latency_ms = now_ms - arrived_ms
         times_ms[latency_ms] += 1
 
-    def committed(self, proposal: Proposal, answer: Answer | Error) -> None:
+    def committed(self, write: Proposal | Forwarded, answer: Answer | Error) -> None:
         """Our write is done: answer it, and the reads behind it."""
         if self._is_closing:
             return
-        if proposal.op == Op.CREATE_SESSION:
+        if write.op == Op.CREATE_SESSION:
             self.welcome()
             self.relieve()
             return
-        assert self._line[0][0] is proposal
+        if answer is MOVED:
+            self.drop("its session has moved to another server")
+            return
+        assert self._line[0][0] is write
         self._leave_line(self.tally.write_ms)
-        self._reply(proposal.header.cxid, answer, proposal.header.zxid)
-        if proposal.op == Op.CLOSE_SESSION:
+        self._reply(write.header.cxid, answer, write.header.zxid)
+        if write.op == Op.CLOSE_SESSION:
             self.hang_up()
             return
-        while self._line and not isinstance(request := self._line[0][0], Proposal):
+        while self._line and not isinstance(request := self._line[0][0], UNDER_WAY):
             if self._is_closing:
                 return
             self._leave_line(self.tally.read_ms)
@@ -344,7 +351,7 @@ class Connection(asyncio.Protocol):
                     session.timeout_ms,
                     session.session_id,
                     password_of(session.session_id),
-                    False,
+                    self.clients.is_read_only,
                 )
             )
         )

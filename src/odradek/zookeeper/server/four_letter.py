@@ -42,7 +42,7 @@ class FourLetterWords:
             (overview.trace_mask,) = unpack(">q", heard.argument)
         if word in PHRASES:
             return PHRASES[word](overview).encode()
-        if word not in ALWAYS_ANSWERED and not overview.is_serving:
+        if word not in ALWAYS_ANSWERED and not overview.has_answers:
             return in_lines([NOT_SERVING])
         return in_lines(ANSWERS[word](overview))
 
@@ -59,12 +59,20 @@ def version_line() -> str:
 
 
 def srvr(overview: Overview) -> Lines:
-    return [version_line(), *figures(overview)]
+    return [version_line(), *figures(overview), *proposal_sizes(overview)]
 
 
 def stat(overview: Overview) -> Lines:
     clients = (f" {brief(each)})" for each in overview.clients.connections)
-    return [version_line(), "Clients:", *clients, "", *figures(overview)]
+    shown = [*figures(overview), *proposal_sizes(overview)]
+    return [version_line(), "Clients:", *clients, "", *shown]
+
+
+def proposal_sizes(overview: Overview) -> Lines:
+    standing = overview.standing
+    if standing is None or not standing.is_leader:
+        return []
+    return [f"Proposal sizes last/min/max: {standing.proposal_sizes}"]
 
 
 def figures(overview: Overview) -> Lines:
@@ -97,6 +105,7 @@ def conf(overview: Overview) -> Lines:
         f"maxSessionTimeout={settings.max_session_timeout_ms}",
         f"clientPortListenBacklog={settings.client_port_listen_backlog}",
         f"serverId={settings.server_id or 0}",
+        *(overview.standing.configuration() if overview.standing else ()),
     ]
 
 

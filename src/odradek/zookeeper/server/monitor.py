@@ -5,7 +5,7 @@ There are only figures that mean something here: those of a JVM's queues and thr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from odradek.runtime.metrics import Computed, Labels, Metrics
 from odradek.zookeeper.server.distribution import BASIC, Distribution
 from odradek.zookeeper.server.environment import open_files
 from odradek.zookeeper.server.overview import Overview
+from odradek.zookeeper.server.standing import LED_GAUGES, Standing
 from odradek.zookeeper.server.version import FULL_VERSION
 from odradek.zookeeper.wire.codes import EventType
 
@@ -43,6 +44,10 @@ def values(overview: Overview) -> Iterator[tuple[str, Value]]:
     reading = Reading(overview)
     yield "version", FULL_VERSION
     yield "server_state", overview.mode
+    if overview.standing is not None:
+        yield "peer_state", overview.standing.peer_state
+        yield from overview.standing.gauges()
+        yield from overview.standing.counters()
     for name, read in (GAUGES | COUNTERS).items():
         yield name, read(reading)
     for name, distribution in SUMMARIES.items():
@@ -74,6 +79,17 @@ class ServerMetrics(Metrics):
         for name, distribution in SUMMARIES.items():
             summary = ComputedSummary(partial(self._distribution, distribution))
             self._declare(name, name, Distribution.kind, (), summary)
+        if overview.standing is not None:
+            self._declare_standing(overview.standing)
+
+    def _declare_standing(self, standing: Standing) -> None:
+        """What only a leader counts has no value while another leads."""
+        for name in LED_GAUGES:
+            gauge = Computed(partial(value_of, standing.gauges, name))
+            self._declare(name, name, Gauge.kind, (), gauge)
+        for name, _ in standing.counters():
+            counter = Computed(partial(value_of, standing.counters, name))
+            self._declare(name, name, Counter.kind, (), counter)
 
     def collect(self) -> Iterator[Metric]:
         self._reading = Reading(self._overview)
@@ -84,6 +100,11 @@ class ServerMetrics(Metrics):
 
     def _distribution(self, read: Callable[[Reading], Distribution]) -> Distribution:
         return read(self._reading)
+
+
+def value_of(figures: Callable[[], Iterable[tuple[str, int]]], name: str) -> Mapping[Labels, float]:
+    values = dict(figures())
+    return {(): values[name]} if name in values else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +145,7 @@ GAUGES: dict[str, Callable[[Reading], float]] = {
     "max_file_descriptor_count": lambda it: open_files()[1],
     "approximate_data_size": lambda it: it.clients.tree.data_bytes,
     "open_file_descriptor_count": lambda it: open_files()[0],
-    "local_sessions": lambda it: 0,
+    "local_sessions": lambda it: len(it.clients.local.by_id),
     "uptime": lambda it: it.overview.uptime_ms,
     "max_latency": lambda it: it.requests.most,
     "outstanding_tls_handshake": lambda it: 0,

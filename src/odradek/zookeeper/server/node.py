@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from importlib import import_module
 from random import Random
 from typing import TYPE_CHECKING
@@ -15,8 +16,9 @@ from odradek.runtime.tasks import Tasks
 from odradek.zookeeper.server.cleaner import Cleaner
 from odradek.zookeeper.server.clients import Clients, ClientSettings
 from odradek.zookeeper.server.connection import Connection
+from odradek.zookeeper.server.log_writer import LogWriter
 from odradek.zookeeper.server.pipeline import Pipeline
-from odradek.zookeeper.server.snapshots import Snapshots
+from odradek.zookeeper.server.snapshots import Rolling, Snapshots, Source
 from odradek.zookeeper.settings import ZooKeeperSettings
 from odradek.zookeeper.state.asker import Rules
 from odradek.zookeeper.state.processor import Processor
@@ -30,6 +32,7 @@ from odradek.zookeeper.wire.words import FourLetterWord
 
 if TYPE_CHECKING:
     from odradek.zookeeper.server.operators import Operators
+    from odradek.zookeeper.server.standing import Standing
 
 STANDALONE_ID = 1  # What a server without an id of its own puts into the ids of sessions.
 HOUR_S = 3600
@@ -45,6 +48,7 @@ class ZooKeeperNode:
         self.tasks = Tasks(self.note)
         self._disk = disk
         self._random = random
+        self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
         """Recover, then open the port."""
@@ -63,11 +67,18 @@ class ZooKeeperNode:
 
     async def stop(self) -> None:
         """Take no more requests, finish those under way, leave the disk in order."""
-        self._server.close()
+        self._close_doors()
+        await self.pipeline.drain()
+        await self._end()
+
+    def _close_doors(self) -> None:
+        if self._server is not None:
+            self._server.close()
         if "operators" in vars(self):
             self.operators.close()
         self.clients.close_all()
-        await self.pipeline.drain()
+
+    async def _end(self) -> None:
         self.tasks.stop()
         await self.tasks.until_stopped()
         self._log.close()
@@ -76,13 +87,15 @@ class ZooKeeperNode:
 
     async def end_sessions(self) -> None:
         """Close every session there is: whoever held them is known to be gone."""
-        for session in list(self.sessions.by_id.values()):
+        for session in list(self.clients.sessions.by_id.values()):
             self.clients.close(session)
         await self.pipeline.drain()
 
     @property
     def port(self) -> int:
         """The port that is open, also where any free one was asked for."""
+        if self._server is None:
+            return -1  # A member may have no clients of its own.
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
@@ -97,6 +110,7 @@ class ZooKeeperNode:
             checks_digests=settings.digest_enabled,
             parts=snapshot_format(settings),
             compression=settings.snapshot_compression.value,
+            recent_count=settings.commit_log_count if settings.is_distributed else 0,
         )
         for line in found.notes:
             self.note.info("%s", line)
@@ -106,15 +120,24 @@ class ZooKeeperNode:
 
     def _wire(self, found: Recovered) -> None:
         """Put the parts together."""
-        settings, rules = self.settings, rules_of(self.settings)
-        self.sessions = Sessions(settings.tick_time_ms)
+        self._make_clients(found, STANDALONE_ID)
+        self.pipeline = Pipeline(self._new_processor(), self._make_writer(), self.clients)
+        self.clients.pipeline = self.pipeline
+
+    def _make_clients(self, found: Recovered, server_id: int) -> None:
+        settings = self.settings
+        sessions = Sessions(settings.tick_time_ms)
         now_ms = int(asyncio.get_running_loop().time() * 1000)
         for session_id, timeout_ms in found.timeouts.items():
-            self.sessions.open(session_id, timeout_ms, now_ms)
-        first_id = first_session_id(STANDALONE_ID, wall_clock_ms())
+            sessions.open(session_id, timeout_ms, now_ms)
+        first_id = first_session_id(server_id, wall_clock_ms())
         self.clients = Clients(
-            client_settings(settings), found.tree, rules, self.sessions, first_id, self.note
+            client_settings(settings), found.tree, rules_of(settings), sessions, first_id, self.note
         )
+        self.clients.hear_word = self._hear_word
+
+    def _make_writer(self) -> LogWriter:
+        settings = self.settings
         self._log = TxnLog(
             self._disk,
             self._directories.logs,
@@ -122,10 +145,11 @@ class ZooKeeperNode:
             file_bytes_max=settings.txn_log_size_limit_bytes,
             is_synced=settings.force_sync,
         )
-        processor = Processor(found.tree, rules, has_digests=settings.digest_enabled)
-        self.pipeline = Pipeline(processor, self._log, self.clients, self.tasks, self.note)
-        self.clients.pipeline = self.pipeline
-        self.clients.hear_word = self._hear_word
+        return LogWriter(self._log, self.tasks, self.note)
+
+    def _new_processor(self) -> Processor:
+        clients = self.clients
+        return Processor(clients.tree, clients.rules, has_digests=self.settings.digest_enabled)
 
     async def _listen(self) -> None:
         address, settings = self.settings.client_address, self.settings
@@ -141,8 +165,19 @@ class ZooKeeperNode:
 
     def _keep_house(self) -> None:
         """Start what goes on beside the requests."""
-        settings, tree = self.settings, self.clients.tree
-        self.snapshots = Snapshots(
+        self.tasks.start("sessions", self._expire_sessions())
+        self.tasks.start("snapshots", self.snapshots.run(self._rolling_log()))
+        self.tasks.start("cleaner", self._new_cleaner().run(self.clients, self._is_leading))
+        if self.settings.purge_interval_hours > 0:
+            self.tasks.start("purge", self._purge())
+
+    def _rolling_log(self) -> Rolling:
+        return self.pipeline
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        settings = self.settings
+        return Snapshots(
             self._disk,
             self._directories.snapshots,
             settings.snap_count,
@@ -150,17 +185,24 @@ class ZooKeeperNode:
             settings.snapshot_compression.value,
             self._random,
             self.note,
+            self._snapshot_source,
         )
-        cleaner = Cleaner(
+
+    def _snapshot_source(self) -> Source:
+        sessions = self.clients.sessions.by_id.values()
+        return self.clients.tree, {each.session_id: each.timeout_ms for each in sessions}
+
+    def _new_cleaner(self) -> Cleaner:
+        settings = self.settings
+        return Cleaner(
             settings.container_check_interval_ms,
             settings.container_max_per_minute,
             settings.container_max_never_used_interval_ms,
         )
-        self.tasks.start("sessions", self._expire_sessions())
-        self.tasks.start("snapshots", self.snapshots.run(self.pipeline, tree, self.sessions))
-        self.tasks.start("cleaner", cleaner.run(self.pipeline, tree))
-        if settings.purge_interval_hours > 0:
-            self.tasks.start("purge", self._purge())
+
+    def _is_leading(self) -> bool:
+        """Whether it is for us to see that things end: a server that is alone always does."""
+        return True
 
     async def _open_to_operators(self) -> None:
         if not (self.settings.admin_enabled or self.settings.is_prometheus_served):
@@ -183,7 +225,12 @@ class ZooKeeperNode:
             self.snapshots,
             self.port,
             self.note,
+            self._standing(),
         )
+
+    def _standing(self) -> Standing | None:
+        """Our place among others; a server that is alone has none."""
+        return None
 
     def _hear_word(self, word: FourLetterWord, connection: Connection) -> bytes:
         return self.operators.hear_word(word, connection)
@@ -191,15 +238,18 @@ class ZooKeeperNode:
     async def _expire_sessions(self) -> None:
         while True:
             await asyncio.sleep(self.settings.tick_time_ms / 1000)
-            self.clients.expire()
+            self.clients.expire_local()
+            if self._is_leading():
+                self.clients.expire()
+
+    async def _in_thread(self, work: Callable[[], list[str]]) -> list[str]:
+        return await asyncio.get_running_loop().run_in_executor(None, work)
 
     async def _purge(self) -> None:
-        in_thread = asyncio.get_running_loop().run_in_executor
         directories, keep = self._directories, self.settings.snap_retain_count
+        work = partial(purge, self._disk, directories.snapshots, directories.logs, keep)
         while True:
-            removed = await in_thread(
-                None, purge, self._disk, directories.snapshots, directories.logs, keep
-            )
+            removed = await self._in_thread(work)
             for path in removed:
                 self.note.info("removed %s", path)
             await asyncio.sleep(self.settings.purge_interval_hours * HOUR_S)

@@ -14,6 +14,7 @@ from odradek.zookeeper.server.four_letter import FourLetterWords
 from odradek.zookeeper.server.monitor import ServerMetrics
 from odradek.zookeeper.server.overview import Overview
 from odradek.zookeeper.server.snapshots import Snapshots
+from odradek.zookeeper.server.standing import Standing
 from odradek.zookeeper.settings import ZooKeeperSettings
 from odradek.zookeeper.storage.directories import Directories
 
@@ -34,9 +35,10 @@ class Operators:
         snapshots: Snapshots,
         port: int,
         note: NodeLog,
+        standing: Standing | None = None,
     ) -> None:
         self.overview = Overview(
-            settings, disk, directories, clients, snapshots, port, clients.now_ms()
+            settings, disk, directories, clients, snapshots, port, clients.now_ms(), standing
         )
         self.admin: HttpServer | None = None
         self.metrics: HttpServer | None = None

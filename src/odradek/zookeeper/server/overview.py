@@ -15,6 +15,7 @@ from odradek.runtime.disk import Disk
 from odradek.zookeeper.server.clients import Clients
 from odradek.zookeeper.server.connection import Connection
 from odradek.zookeeper.server.snapshots import Snapshots
+from odradek.zookeeper.server.standing import READ_ONLY, Standing
 from odradek.zookeeper.server.stats import Tally
 from odradek.zookeeper.settings import ZooKeeperSettings
 from odradek.zookeeper.state.watches import Kind
@@ -52,7 +53,6 @@ OPERATIONS: dict[int, str] = {
     Op.GET_EPHEMERALS: "GETE",
 }
 STANDALONE = "standalone"
-READ_ONLY = "read-only"
 TRACE_MASK = 306  # As it is before anybody sets it: requests, packets, sessions, warnings.
 
 
@@ -67,9 +67,18 @@ class Overview:
     snapshots: Snapshots
     port: int
     started_ms: int
-    mode: str = STANDALONE
+    standing: Standing | None = None  # In an ensemble, if there is one.
     is_serving: bool = True
     trace_mask: int = TRACE_MASK  # Nothing is traced, but who sets it may see it again.
+
+    @property
+    def mode(self) -> str:
+        return self.standing.mode if self.standing else STANDALONE
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether there are clients and a tree to tell of."""
+        return self.is_serving and (self.standing is None or self.standing.is_serving)
 
     @property
     def is_read_only(self) -> bool:

@@ -7,17 +7,31 @@ tree goes on changing under the snapshot: see `storage.snapshot_slices` for why 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from random import Random
+from typing import Protocol
 
 from odradek.runtime.disk import Disk, DiskError
 from odradek.runtime.logs import NodeLog
 from odradek.zookeeper.server.distribution import Distribution
-from odradek.zookeeper.server.pipeline import Pipeline
-from odradek.zookeeper.state.sessions import Sessions
 from odradek.zookeeper.state.tree import Tree
 from odradek.zookeeper.storage.snapshot_file import SnapshotFile
 from odradek.zookeeper.storage.snapshot_slices import SnapshotFormat, snapshot_slices
+
+Source = tuple[Tree, Mapping[int, int]]  # What is snapshot: the time-outs are those of sessions.
+Finish = Callable[[], DiskError | None]
+
+
+async def in_any_thread(work: Finish) -> DiskError | None:
+    return await asyncio.get_running_loop().run_in_executor(None, work)
+
+
+class Rolling(Protocol):
+    """A log that counts what it is given, and begins a new file when told."""
+
+    async def until_proposed(self, count: int) -> None: ...
+
+    def roll(self) -> None: ...
 
 
 class Snapshots:
@@ -32,11 +46,14 @@ class Snapshots:
         compression: str,
         random: Random,
         note: NodeLog,
+        source: Callable[[], Source],
     ) -> None:
         self.taken_count = 0
         self.taken_ms = Distribution()
         self.failed_count = 0
         self.last_zxid = 0
+        # Where the tree may be ahead of the log, a snapshot is finished in turn with it.
+        self.in_turn: Callable[[Finish], Awaitable[DiskError | None]] = in_any_thread
         self._one_at_a_time = asyncio.Lock()
         self._disk = disk
         self._directory = directory
@@ -45,31 +62,31 @@ class Snapshots:
         self._compression = compression
         self._random = random
         self._note = note
+        self._source = source
 
-    async def run(self, pipeline: Pipeline, tree: Tree, sessions: Sessions) -> None:
+    async def run(self, log: Rolling) -> None:
         """Take snapshots as long as the server lives."""
         while True:
             # Servers of an ensemble must not all take theirs at once.
             half = max(1, self._count // 2)
-            await pipeline.until_proposed(half + self._random.randrange(half))
-            pipeline.roll()
-            await self.take(tree, sessions)
+            await log.until_proposed(half + self._random.randrange(half))
+            log.roll()
+            await self.take()
 
-    async def take(self, tree: Tree, sessions: Sessions) -> str | None:
+    async def take(self) -> str | None:
         """Write one snapshot and return its path.
 
         If it cannot be written there is none, and the log still has everything.
         """
         async with self._one_at_a_time:
-            return await self._take(tree, sessions)
+            return await self._take(*self._source())
 
-    async def _take(self, tree: Tree, sessions: Sessions) -> str | None:
+    async def _take(self, tree: Tree, timeouts: Mapping[int, int]) -> str | None:
         started_s = asyncio.get_running_loop().time()
         zxid = tree.last_zxid
-        timeouts = {each.session_id: each.timeout_ms for each in sessions.by_id.values()}
         slices = snapshot_slices(tree, timeouts, self._parts)
         try:
-            path = await self._write(zxid, slices)
+            path = await self._write(zxid, tree, slices)
         except DiskError as error:
             self._note.error("no snapshot at %#x: %s", zxid, error)
             self.failed_count += 1
@@ -80,7 +97,7 @@ class Snapshots:
         self._note.info("snapshot at %#x written", zxid)
         return path
 
-    async def _write(self, zxid: int, slices: Iterator[bytes]) -> str:
+    async def _write(self, zxid: int, tree: Tree, slices: Iterator[bytes]) -> str:
         in_thread = asyncio.get_running_loop().run_in_executor
         file = await in_thread(
             None, SnapshotFile, self._disk, self._directory, zxid, self._compression
@@ -88,8 +105,19 @@ class Snapshots:
         try:
             for chunk in slices:
                 await in_thread(None, file.write, chunk)
-            await in_thread(None, file.finish)
+            if failure := await self.in_turn(lambda: self._finish(file, tree)):
+                raise failure
         except BaseException:
             file.abandon()
             raise
         return file.path
+
+    def _finish(self, file: SnapshotFile, tree: Tree) -> DiskError | None:
+        """Make it a snapshot, unless the server has gone back behind it; return what failed."""
+        if self._source()[0] is not tree:
+            return DiskError(file.path, "it is of a history that was given up")
+        try:
+            file.finish()
+        except DiskError as error:
+            return error
+        return None

@@ -98,6 +98,25 @@ class Counts:
     )
 
 
+@dataclass(slots=True)
+class Sizes:
+    """How long proposals were: the last, the shortest and the longest; -1 before the first."""
+
+    last: int = -1
+    least: int = -1
+    most: int = -1
+
+    def observe(self, size: int) -> None:
+        self.last = size
+        if size > self.most:
+            self.most = size
+        if size < self.least or self.least < 0:
+            self.least = size
+
+    def __str__(self) -> str:
+        return f"{self.last}/{self.least}/{self.most}"
+
+
 class Stats:
     """The counts of a server, and the tally of connections that are gone."""
 

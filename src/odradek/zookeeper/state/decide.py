@@ -99,6 +99,14 @@ def decide(now: Situation, header: TxnHeader, op: int, request: Any) -> Txn | Er
     return DECIDERS[op](now, header, request)
 
 
+def makes_ephemerals(op: int, request: Any) -> bool:
+    """Whether a request would give znodes to its session, were it granted."""
+    if op == Op.MULTI:
+        parts = request.operations if isinstance(request, MultiRequest) else ()
+        return any(makes_ephemerals(each, part) for each, part in parts)
+    return op in (Op.CREATE, Op.CREATE2) and request.flags in EPHEMERAL_MODES
+
+
 def decide_create(now: Situation, header: TxnHeader, request: CreateRequest) -> Txn | Error:
     made = _new_node(now, request, ttl_ms=-1)
     if isinstance(made, Error):
@@ -255,9 +263,20 @@ def decide_close_session(now: Situation, header: TxnHeader, request: None) -> Tx
     return CloseSessionTxn(sorted(now.layer.ephemerals_of(now.asker.session_id)))
 
 
-def decide_reconfig(now: Situation, header: TxnHeader, request: ReconfigRequest) -> Txn | Error:
-    """A server that is alone has no members to change, even where it is allowed."""
-    return Error.UNIMPLEMENTED if now.rules.allows_reconfig else Error.RECONFIG_DISABLED
+def decide_reconfig(
+    now: Situation, header: TxnHeader, request: ReconfigRequest | SetDataRequest
+) -> Txn | Error:
+    """A leader says what the new membership is; a server that is alone has no members to change."""
+    if not now.rules.allows_reconfig:
+        return Error.RECONFIG_DISABLED
+    if isinstance(request, ReconfigRequest):
+        return Error.UNIMPLEMENTED
+    node = now.layer.get(request.path)
+    if node is None:
+        return Error.NO_NODE
+    if not now.allows(node, Perms.WRITE):
+        return Error.NO_AUTH
+    return SetDataTxn(request.path, request.data, -1)
 
 
 def decide_multi(now: Situation, header: TxnHeader, request: MultiRequest | None) -> Txn | Error:

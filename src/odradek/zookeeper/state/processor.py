@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any, NamedTuple
 
-from odradek.zookeeper.state.apply import apply_part
+from odradek.zookeeper.state.apply import apply, apply_part
 from odradek.zookeeper.state.asker import NOBODY, Asker, Rules
 from odradek.zookeeper.state.decide import Situation, Txn, decide
 from odradek.zookeeper.state.layer import Layer
@@ -32,7 +32,7 @@ from odradek.zookeeper.wire.messages.responses import (
     SetACLResponse,
     SetDataResponse,
 )
-from odradek.zookeeper.wire.messages.txn import ErrorTxn, TxnHeader
+from odradek.zookeeper.wire.messages.txn import CloseSessionTxn, ErrorTxn, TxnHeader
 from odradek.zookeeper.wire.multi import MultiResponse
 from odradek.zookeeper.wire.transactions import TypedMultiTxn
 
@@ -40,6 +40,7 @@ DIGEST_VERSION = 2
 TXN_DIGEST = Struct(">iQ").pack  # As the record `TxnDigest`, but for the sign.
 DIGEST_INTERVAL = 128
 DIGESTS_KEPT = 1024
+ERROR_CODES = frozenset(Error)
 
 
 class Happening(NamedTuple):
@@ -79,11 +80,15 @@ class Processor:
         self._now.asker = asker
         txn = decide(self._now, header, op, request)
         if isinstance(txn, Error):
-            header = TxnHeader(asker.session_id, cxid, zxid, wall_ms, Op.ERROR)
-            txn = ErrorTxn(txn)
-            return Proposal(op, header, txn, header.encode() + txn.encode())
+            return refused(asker, cxid, op, txn, zxid, wall_ms)
         apply_part(self.layer, header, op, txn)
         return Proposal(op, header, txn, self._entry(header, txn))
+
+    def refuse(self, asker: Asker, cxid: int, op: int, error: Error, wall_ms: int) -> Proposal:
+        """Answer a write in its turn that is not even looked at."""
+        zxid = self.zxid = self.zxid + 1
+        self.layer.begin(zxid)
+        return refused(asker, cxid, op, error, zxid, wall_ms)
 
     def commit(
         self, proposal: Proposal, is_watched: bool = True
@@ -108,6 +113,32 @@ class Processor:
             self.digests.append((header.zxid, self.tree.digest))
         return answer, happenings
 
+    def learn(
+        self, header: TxnHeader, txn: Any, *, is_watched: bool, is_awaited: bool
+    ) -> tuple[Answer | Error, list[Happening]]:
+        """Make a write so that another server decided; the layer must be empty.
+
+        As long as nobody watches or waits, the tree may still be fuzzy.
+        """
+        answer: Answer | Error = None
+        happenings: list[Happening] = []
+        if isinstance(txn, ErrorTxn):
+            answer = Error(txn.err) if txn.err in ERROR_CODES else Error.SYSTEM_ERROR
+        elif not is_watched and not is_awaited:
+            apply(self.tree, header, txn)
+        elif isinstance(txn, TypedMultiTxn):
+            answer, happenings = self._commit_multi(header, txn)
+        else:
+            if header.type == Op.CLOSE_SESSION and txn is None:
+                txn = CloseSessionTxn(sorted(self.tree.ephemerals_of(header.client_id)))
+            happenings = what_happens(self.tree, header.type, txn)
+            apply(self.tree, header, txn)
+            answer = result_of(self.tree, header.type, txn)
+        zxid = self.tree.last_zxid = header.zxid
+        if zxid % DIGEST_INTERVAL == 0:
+            self.digests.append((zxid, self.tree.digest))
+        return answer, happenings
+
     def _commit_multi(
         self, header: TxnHeader, txn: TypedMultiTxn
     ) -> tuple[MultiResponse, list[Happening]]:
@@ -130,6 +161,12 @@ class Processor:
             digest = self.layer.digest
             entry += TXN_DIGEST(DIGEST_VERSION, digest)
         return entry
+
+
+def refused(asker: Asker, cxid: int, op: int, error: Error, zxid: int, wall_ms: int) -> Proposal:
+    header = TxnHeader(asker.session_id, cxid, zxid, wall_ms, Op.ERROR)
+    txn = ErrorTxn(error)
+    return Proposal(op, header, txn, header.encode() + txn.encode())
 
 
 def result_of(tree: Tree, op: int, txn: Any) -> Record | None:

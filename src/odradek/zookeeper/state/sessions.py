@@ -39,6 +39,7 @@ class Session:
     timeout_ms: int
     expires_ms: int = 0
     is_closing: bool = False
+    is_local: bool = False  # Known to one server of an ensemble only.
 
 
 @dataclass(slots=True)

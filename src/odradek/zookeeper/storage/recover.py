@@ -9,14 +9,15 @@ gets its first snapshot at once, so that it is not taken for an empty one again.
 from __future__ import annotations
 
 import gc
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from odradek.runtime.disk import Disk
 from odradek.zookeeper.state.tree import Tree
 from odradek.zookeeper.storage.errors import CorruptSnapshot, MissingSnapshot
-from odradek.zookeeper.storage.log_reader import cut_tail, read_log
+from odradek.zookeeper.storage.log_reader import LogEntry, cut_tail, read_log
 from odradek.zookeeper.storage.names import snapshot_files
 from odradek.zookeeper.storage.replay import Replay
 from odradek.zookeeper.storage.snapshot_file import remove_unfinished, write_snapshot
@@ -34,6 +35,8 @@ class Recovered:
     timeouts: dict[int, int]  # By session.
     notes: list[str]
     warnings: list[str]  # What an operator should look into.
+    base_zxid: int = 0  # Of the snapshot that all began with.
+    recent: list[LogEntry] = field(default_factory=list)
 
     @property
     def last_zxid(self) -> int:
@@ -49,8 +52,13 @@ def recover(
     checks_digests: bool = True,
     parts: SnapshotFormat = ALL_PARTS,
     compression: str = "",
+    recent_count: int = 0,
 ) -> Recovered:
-    """Read the directories of snapshots and of logs; `trusts_empty` is snapshot.trust.empty."""
+    """Read the directories of snapshots and of logs; `trusts_empty` is snapshot.trust.empty.
+
+    Of the log behind the snapshot the newest `recent_count` entries are kept.
+    """
+    recent: deque[LogEntry] = deque(maxlen=recent_count)
     notes = [f"removed {path}" for path in remove_unfinished(disk, snapshots)]
     with garbage_kept():
         snapshot = newest_snapshot(disk, snapshots, notes)
@@ -58,14 +66,23 @@ def recover(
             refuse_log_alone(disk, logs, trusts_empty)
         start = snapshot or Snapshot("", Tree.fresh(), {}, None)
         replay = Replay(start, checks_digests)
-        last = replay.run(read_log(disk, logs, start.tree.last_zxid))
+        base_zxid = start.tree.last_zxid
+        last = replay.run(kept(read_log(disk, logs, base_zxid), base_zxid, recent))
     notes += replay.notes
     if note := cut_tail(disk, logs, last):
         notes.append(note)
     if snapshot is None:
         path = write_snapshot(disk, snapshots, start.tree, start.timeouts, parts, compression)
         notes.append(f"wrote {path}, as there was none")
-    return Recovered(start.tree, start.timeouts, notes, replay.warnings)
+    return Recovered(start.tree, start.timeouts, notes, replay.warnings, base_zxid, list(recent))
+
+
+def kept(entries: Iterator[LogEntry], zxid: int, recent: deque[LogEntry]) -> Iterator[LogEntry]:
+    """All entries, while those behind `zxid` are put aside too."""
+    for entry in entries:
+        if entry.zxid > zxid:
+            recent.append(entry)
+        yield entry
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from struct import Struct
 from zlib import adler32
 
@@ -63,14 +64,27 @@ def snapshot_slices(
 
     What is returned gives the bytes, slice by slice. Between two slices the tree may change.
     """
+    start, nodes = begin(tree, timeouts, slice_nodes)
+    return sealed_slices(HEADER + start, nodes, tree, parts)
+
+
+def body_slices(tree: Tree, timeouts: Mapping[int, int]) -> Iterator[bytes]:
+    """The same as a leader sends it to a learner: neither header nor seals."""
+    start, nodes = begin(tree, timeouts, SLICE_NODES)
+    return chain((start,), nodes, (MARK,))
+
+
+def begin(
+    tree: Tree, timeouts: Mapping[int, int], slice_nodes: int
+) -> tuple[bytes, Iterator[bytes]]:
+    """The sessions and the ACLs, and the nodes in slices."""
     acl_ids = {acl: number for number, acl in enumerate(tree.acls) if acl != OPEN_ACL}
-    start = [HEADER, COUNT.pack(len(timeouts))]
+    start = [COUNT.pack(len(timeouts))]
     start += (SESSION.pack(*session) for session in timeouts.items())
     start += acl_map(acl_ids)
     paths = list(tree.nodes)
     paths.remove(ROOT)  # The root is written as "".
-    nodes = node_slices(tree, paths, tree.last_zxid, acl_ids, slice_nodes)
-    return sealed_slices(b"".join(start), nodes, tree, parts)
+    return b"".join(start), node_slices(tree, paths, tree.last_zxid, acl_ids, slice_nodes)
 
 
 def acl_map(acl_ids: dict[Acl, int]) -> Iterator[bytes]:

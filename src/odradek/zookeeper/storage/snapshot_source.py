@@ -30,6 +30,11 @@ class Source:
         self._drop_used()
         return self._checksum
 
+    def add(self, data: bytes) -> None:
+        """Have these bytes behind those not used yet."""
+        self._drop_used()
+        self.data += data
+
     def more(self) -> None:
         """Have more bytes behind those not used yet."""
         self._drop_used()

@@ -77,6 +77,11 @@ class TxnLog:
         is_plain = len(batch.runs) == 1 and not batch.runs[0].starts_file and not batch.ends_file
         return is_plain and self._file is not None and self._position + size < self._size
 
+    def go_back(self, zxid: int) -> None:
+        """Go on behind this zxid, in a new file: what came later was taken out of the files."""
+        self.close()
+        self._last_zxid = zxid
+
     def close(self) -> None:
         if self._file is not None:
             file, self._file = self._file, None
