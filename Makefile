@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: check format test interop scenarios simulate fuzz bench clean
+.PHONY: check format demo test interop scenarios simulate fuzz bench clean
 
 CASES ?= 200000
 SEEDS ?= 1000
@@ -26,6 +26,9 @@ check: $(READY)  ## format, lint, types, imports: under a minute
 format: $(READY)  ## put the code into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+demo: $(READY)  ## the main job from end to end, about a minute; ARGS=--keep leaves it running
+	$(BIN)/odradek demo $(ARGS)
 
 test: check  ## all checks, all tests that need no Java
 	$(BIN)/pytest --ignore tests/interop

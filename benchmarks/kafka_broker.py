@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.zookeeper_server import environment
+from benchmarks.zookeeper_server import environment, warm
 
 ODRADEK = f"{sys.executable} -m odradek.cli broker {{server_properties}}"
 EMBEDDED = f"{ODRADEK} --override zookeeper.connect="
@@ -94,6 +94,7 @@ def main() -> None:
     if given.generators is None:
         sys.exit("where are the generators? Say --generators DIR, or set ODRADEK_BENCH")
     with tempfile.TemporaryDirectory() as cache:
+        warm(cache)
         for group in given.only.split(","):
             rounds = [
                 compare(given.generators, group, given.seconds, cache, reverse=bool(turn % 2))

@@ -150,7 +150,7 @@ def test_decided_output_that_timed_out_is_told_as_lost(topics: Topics) -> None:
     lost = messages[0].transaction
     assert lost is not None and lost.transactional_id is not None
     init_transactional(query.cluster, lost.transactional_id, 60_000)  # As a timeout: a new epoch.
-    with pytest.raises(OutputLost, match="batch 0.*cannot be committed"):
+    with pytest.raises(OutputLost, match=r"batch 0.*cannot be committed"):
         commit_batch(query.options, query.run_tasks("r2", 0), 0)
 
 

@@ -12,11 +12,13 @@ from importlib import import_module
 
 COMMANDS = {
     "broker": "odradek.cli.broker",
+    "demo": "odradek.cli.demo",
     "zookeeper": "odradek.cli.zookeeper",
 }
 USAGE = """usage: odradek COMMAND …
 
   broker FILE       run a Kafka broker from its server.properties, in the foreground
+  demo              the main job from end to end: broker, shop, Spark, proof
   zookeeper FILE    run a ZooKeeper server from its zoo.cfg, in the foreground
 """
 

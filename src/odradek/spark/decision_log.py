@@ -12,7 +12,7 @@ from odradek.kafka.client.offsets import EARLIEST, LATEST, list_offsets
 from odradek.kafka.client.partitioner import partition_of
 from odradek.kafka.client.producer import Producer
 from odradek.kafka.client.producer_settings import ProducerSettings
-from odradek.kafka.wire.batch import Batch, cut_entries
+from odradek.kafka.wire.batch import HEADER_BYTES, Batch, cut_entries
 from odradek.kafka.wire.batch_writer import write_batch
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.create_topics import (
@@ -27,7 +27,6 @@ from odradek.spark.decision import Decision, Decisions, key_of
 
 BROKER_DEFAULT = -1
 PARTITIONS = 8
-HEADER_BYTES = 61
 
 
 class DecisionLog:

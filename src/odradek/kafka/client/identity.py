@@ -64,28 +64,13 @@ class Coordinated:
         self._key = key
         self._address: Address | None = None
 
-    def ask(
-        self,
-        what: str,
-        message: Message,
-        kind: type[R],
-        code_of: Callable[[R], int],
-    ) -> R:
+    def ask(self, what: str, message: Message, kind: type[R], code_of: Callable[[R], int]) -> R:
         """The answer to a request, once it is none that a retry helps against."""
         patience = Patience(f"{what} of {self._key}", self._cluster.settings)
-        while True:
-            try:
-                response = self._ask_once(message, kind)
-            except (ConnectionLost, NoBroker) as error:
-                self._address = None
-                patience.pause(error)
-                continue
-            code = code_of(response)
-            if not is_retriable(code):
-                return response
-            if code in NEWS_OF_THE_COORDINATOR:
-                self._address = None
-            patience.pause(name_of(code))
+        return ask_patiently(patience, lambda: self._ask_once(message, kind), code_of, self._forget)
+
+    def _forget(self) -> None:
+        self._address = None
 
     def _ask_once(self, message: Message, kind: type[R]) -> R:
         if self._address is None:
@@ -96,31 +81,46 @@ class Coordinated:
     def _find(self) -> Address:
         request = FindCoordinatorRequest(key=self._key, key_type=self._kind)
         patience = Patience(f"the coordinator of {self._key}", self._cluster.settings)
-        while True:
-            try:
-                answer = self._cluster.ask_any(request, FindCoordinatorResponse)
-            except (ConnectionLost, NoBroker) as error:
-                patience.pause(error)
-                continue
-            if not answer.error_code:
-                return Address(answer.host, answer.port)
-            if not is_retriable(answer.error_code):
-                raise BrokerRefused(f"the coordinator of {self._key}", answer.error_code)
-            patience.pause(name_of(answer.error_code))
+        answer = ask_patiently(
+            patience,
+            lambda: self._cluster.ask_any(request, FindCoordinatorResponse),
+            lambda response: response.error_code,
+        )
+        if answer.error_code:
+            raise BrokerRefused(f"the coordinator of {self._key}", answer.error_code)
+        return Address(answer.host, answer.port)
 
 
 def init_idempotent(cluster: Cluster) -> Identity:
     """A new identity, for whoever wants no record twice and has no transactions."""
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=INT32_MAX)
-    patience = Patience("a producer id", cluster.settings)
+    answer = ask_patiently(
+        Patience("a producer id", cluster.settings),
+        lambda: cluster.ask_any(request, InitProducerIdResponse),
+        lambda response: response.error_code,
+    )
+    if answer.error_code:
+        raise BrokerRefused("a producer id", answer.error_code)
+    return Identity(answer.producer_id, answer.producer_epoch)
+
+
+def ask_patiently(
+    patience: Patience,
+    ask: Callable[[], R],
+    code_of: Callable[[R], int],
+    forget: Callable[[], None] = lambda: None,
+) -> R:
+    """The first answer that no retry helps against; `forget` who was asked if it was the wrong."""
     while True:
         try:
-            answer = cluster.ask_any(request, InitProducerIdResponse)
+            response = ask()
         except (ConnectionLost, NoBroker) as error:
+            forget()
             patience.pause(error)
             continue
-        if not answer.error_code:
-            return Identity(answer.producer_id, answer.producer_epoch)
-        if not is_retriable(answer.error_code):
-            raise BrokerRefused("a producer id", answer.error_code)
-        patience.pause(name_of(answer.error_code))
+        code = code_of(response)
+        if not is_retriable(code):
+            return response
+        if code in NEWS_OF_THE_COORDINATOR:
+            forget()
+        patience.pause(name_of(code))

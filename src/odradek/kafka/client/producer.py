@@ -121,7 +121,7 @@ class Producer:
         return self._lines[partition].last_offset
 
     def close(self) -> None:
-        """Give the connections back; what was not flushed is forgotten."""
+        """Give the connections back, until more is sent; what was not flushed is forgotten."""
         for link in self._links.values():
             self.cluster.brokers.give_back(link.connection)
         self._links.clear()

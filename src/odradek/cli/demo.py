@@ -1,0 +1,152 @@
+"""`odradek demo`: the main job from end to end, on this machine, in about a minute.
+
+A broker with a ZooKeeper inside, a shop whose orders come in steadily, a Spark stream that joins
+and sums them up, results in a topic and in Parquet; and at the end the proof that it adds up.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from argparse import ArgumentParser, Namespace
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING
+
+from odradek.demo.proof import Accounts
+from odradek.runtime.errors import OdradekError
+
+if TYPE_CHECKING:
+    from odradek.demo.pipeline import Pipeline
+    from odradek.demo.shop import BrokerProcess, Shop
+
+NEEDED = ("pyspark", "pyarrow", "wasmtime")
+
+
+def run(arguments: list[str]) -> int:
+    given = parser().parse_args(arguments)
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        print(
+            f"odradek: the demo needs {', '.join(missing)}: pip install 'odradek[spark]'",
+            file=sys.stderr,
+        )
+        return 1
+    directory = Path(given.directory or mkdtemp(prefix="odradek-demo-")).resolve()
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        return run_in(directory, given)
+    except KeyboardInterrupt:
+        say("stopped")
+        return 130
+    except OdradekError as error:
+        print(f"odradek: {error}", file=sys.stderr)
+        return 1
+
+
+def parser() -> ArgumentParser:
+    it = ArgumentParser(prog="odradek demo", description=(__doc__ or "").partition("\n\n")[2])
+    it.add_argument("--seconds", type=int, default=20, help="how long orders come in (20)")
+    it.add_argument("--rate", type=int, default=300, help="orders a second (300)")
+    it.add_argument(
+        "--directory", metavar="DIR", help="where to keep all files (a new one in /tmp)"
+    )
+    it.add_argument("--keep", action="store_true", help="leave it running until Ctrl-C")
+    return it
+
+
+def run_in(directory: Path, given: Namespace) -> int:
+    from odradek.demo.pipeline import Pipeline, start_spark
+    from odradek.demo.shop import BrokerProcess, Shop
+    from odradek.spark.java import prepare_java
+
+    say(f"everything is in {directory}")
+    say(f"Spark runs on {prepare_java()}")
+    broker = BrokerProcess(directory)
+    broker.start()
+    say(f"a broker (with its ZooKeeper) listens on {broker.address}")
+    try:
+        shop = Shop(broker.address)
+        shop.set_up()
+        shop.open(given.rate)
+        say(f"the shop is open: {given.rate} orders a second into topic orders")
+        spark = start_spark(directory)
+        pipeline = Pipeline(spark, broker.address, directory)
+        try:
+            pipeline.start()
+            say(f"two Spark streams run: sums to topic revenue, orders to {pipeline.parquet}")
+            wait(given.seconds)
+            accounts = close_books(shop, pipeline)
+            code = report(accounts, broker, directory)
+            if given.keep:
+                keep_open(shop, given.rate)
+            return code
+        finally:
+            pipeline.stop()
+            spark.stop()
+    finally:
+        broker.stop()
+
+
+def close_books(shop: Shop, pipeline: Pipeline) -> Accounts:
+    """Stop the orders, let the streams come to the end, and count on both sides."""
+    from odradek.demo.orders import totals_of
+
+    shop.close()
+    shop.ring()
+    say(f"{len(shop.orders) + shop.broken_count:,} orders were sent; the streams catch up")
+    pipeline.catch_up()
+    rows, orders, broken = pipeline.counts_in_parquet()
+    return Accounts(
+        totals_of(shop.orders),
+        shop.broken_count,
+        pipeline.totals_in_topic(),
+        pipeline.totals_in_parquet(),
+        rows,
+        orders,
+        broken,
+    )
+
+
+def report(accounts: Accounts, broker: BrokerProcess, directory: Path) -> int:
+    """Print the table and the verdict; the exit code says the same."""
+    print(f"\n{accounts.table()}\n")
+    differences = accounts.differences()
+    for difference in differences:
+        print(f"  {difference}")
+    say(
+        "it does NOT add up"
+        if differences
+        else f"inputs and outputs add up: {accounts.order_count:,} orders in"
+        f" {len(accounts.expected)} sums, each exactly once;"
+        f" {accounts.broken_count} that could not be read are accounted for"
+    )
+    print(
+        f"  results  topic revenue on {broker.address} (while it runs), {directory}/orders.parquet"
+    )
+    print(
+        f"  broker   log {broker.log}, segments {broker.data},"
+        f" metrics http://127.0.0.1:{broker.http_port}/metrics"
+    )
+    print(f"  Spark    log {directory}/spark.log, errors {directory}/spark.err")
+    print("  code     odradek/demo/pipeline.py: the Spark job in one page")
+    return 1 if differences else 0
+
+
+def keep_open(shop: Shop, rate: int) -> None:
+    shop.await_morning()
+    shop.open(rate)
+    say("orders go on coming in, and streams go on running: Ctrl-C ends it")
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        shop.close()
+
+
+def wait(seconds: int) -> None:
+    threading.Event().wait(seconds)
+
+
+def say(text: str) -> None:
+    print(f"· {text}", flush=True)

@@ -1,0 +1,1 @@
+"""The main job from end to end: orders into a topic, through Spark, out again, and added up."""
