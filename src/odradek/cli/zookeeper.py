@@ -6,12 +6,12 @@ import os
 import sys
 from random import Random
 
-from odradek.cli.serving import serve
+from odradek.cli.serving import Server, serve
+from odradek.runtime.disk import Disk
 from odradek.runtime.logs import log_to
 from odradek.runtime.os_disk import OsDisk
 from odradek.runtime.settings import SettingsRefused
-from odradek.zookeeper.server.member_node import node_of
-from odradek.zookeeper.settings import load
+from odradek.zookeeper.settings import ZooKeeperSettings, load
 
 
 def run(arguments: list[str]) -> int:
@@ -25,4 +25,15 @@ def run(arguments: list[str]) -> int:
     except (SettingsRefused, OSError) as error:
         print(f"odradek: {error}", file=sys.stderr)
         return 1
-    return serve(lambda: node_of(settings, disk, Random(), path))
+    return serve(lambda: made(settings, disk, path))
+
+
+def made(settings: ZooKeeperSettings, disk: Disk, path: str) -> Server:
+    """One of several, or one alone, who need not even know what an ensemble takes."""
+    if settings.is_distributed:
+        from odradek.zookeeper.server.member_node import MemberNode
+
+        return MemberNode(settings, disk, Random(), path)
+    from odradek.zookeeper.server.node import ZooKeeperNode
+
+    return ZooKeeperNode(settings, disk, Random())

@@ -8,7 +8,6 @@ programs' keys may stand in them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import ClassVar, NoReturn
 
 from odradek.runtime.declarations import Declaration, PrefixDeclaration
@@ -94,4 +93,6 @@ class Settings:
 
 
 def suggestion(key: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # Seldom needed, and slow to import.
+
     return "".join(f"; is {it} meant?" for it in get_close_matches(key, known, n=1, cutoff=0.85))

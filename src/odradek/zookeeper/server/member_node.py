@@ -204,12 +204,3 @@ def membership_in_tree(tree: Tree) -> Membership | None:
     if node is None or not node.data:
         return None
     return read_membership(node.data.decode(errors="replace"))
-
-
-def node_of(
-    settings: ZooKeeperSettings, disk: Disk, random: Random, config_path: str | None = None
-) -> ZooKeeperNode:
-    """The server that these settings describe: one of several, or one alone."""
-    if settings.is_distributed:
-        return MemberNode(settings, disk, random, config_path)
-    return ZooKeeperNode(settings, disk, random)
