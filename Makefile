@@ -41,7 +41,9 @@ scenarios: $(READY)  ## the text stories; REWRITE=1 writes their narration anew
 
 simulate: $(READY)  ## many seeds of the simulated worlds: SEEDS of each
 	SEEDS=$(SEEDS) $(BIN)/pytest tests/simulation/test_determinism.py tests/zookeeper/server/test_crashes.py \
-		tests/kafka/server/test_crashes.py
+		tests/zookeeper/server/test_ensemble_simulation.py tests/zookeeper/zab/test_simulation.py \
+		tests/kafka/server/test_crashes.py tests/kafka/server/test_cluster_crashes.py \
+		tests/kafka/broker/test_cleaning_crashes.py tests/kafka/broker/test_controller_chaos.py
 
 fuzz: $(READY)  ## hostile bytes for every reader: CASES for each kind, from SEED
 	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from random import Random
 
 import pytest
@@ -18,7 +19,7 @@ from odradek.zookeeper.zab.window import Entry
 from tests.zookeeper.zab.checkers import Checkers, Violation
 from tests.zookeeper.zab.ensemble import Ensemble
 
-SEEDS = 100
+SEEDS = int(os.environ.get("SEEDS", "100"))
 FAULTS_MS = 4000
 Groups = dict[int, tuple[int, ...]]
 SHAPES: list[tuple[int, int, Groups | None, dict[int, int] | None]] = [
