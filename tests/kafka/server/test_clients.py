@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 
 from odradek.kafka.server.connection import Connection
@@ -193,3 +194,13 @@ async def test_all_are_ended_with_the_broker(served: Served) -> None:
     served.clients.close()
     for client in clients:
         assert await client.is_ended()
+
+
+@with_broker()
+async def test_who_comes_while_the_broker_stops_is_sent_away(served: Served) -> None:
+    served.clients.close()
+    late = await served.connect()
+    with suppress(ConnectionError):
+        async with asyncio.timeout(20):
+            assert await late.reader.read() == b""
+    assert len(served.clients) == 0

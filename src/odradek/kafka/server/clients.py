@@ -41,6 +41,7 @@ class Clients:
         self.scratch = bytearray(SCRATCH_BYTES)
         self.connections: dict[Connection, float] = {}  # The line.
         self._timer: asyncio.TimerHandle | None = None
+        self._is_closed = False
 
     def __len__(self) -> int:
         return len(self.connections)
@@ -51,6 +52,9 @@ class Clients:
 
     def arrive(self, connection: Connection) -> None:
         """Somebody has connected: they may come in, have to wait, or must go."""
+        if self._is_closed:
+            connection.drop("the broker stops")
+            return
         if (quota := self.broker.throttling.addresses) and self._is_too_soon(connection, quota):
             return
         if refusal := self.door.refusal(connection.address):
@@ -83,7 +87,8 @@ class Clients:
         self.door.leave(connection)
 
     def close(self) -> None:
-        """End them all."""
+        """End them all, and whoever has knocked already; told again, wait for nobody."""
+        self._is_closed = True
         self.door.close()
         if self._timer is not None:
             self._timer.cancel()

@@ -311,6 +311,7 @@ class BrokerNode:
         self._channel.close()
         in_thread = asyncio.get_running_loop().run_in_executor
         await in_thread(None, self._directories.close, self._clock())
+        self.clients.close()  # Those who have not taken their answers by now.
         await self._keeper.close()
         self.note.info("stopped")
 
