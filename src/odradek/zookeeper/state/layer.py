@@ -25,7 +25,7 @@ class Layer:
 
     def __init__(self, below: Tree | Layer) -> None:
         self._below = below
-        self._newest: Changes = {}  # Of all that is pending.
+        self._newest: dict[str, Changes] = {}  # By path: the last pending ones that touch it.
         self._pending: deque[tuple[int, Changes]] = deque()  # By zxid, oldest first.
         self._present: Changes = {}  # Of the transaction that is being decided.
         self.digest: int = below.digest
@@ -40,19 +40,20 @@ class Layer:
         first, changes = self._pending.popleft()
         assert first == zxid
         newest = self._newest
-        for path, node in changes.items():
-            if newest[path] is node:
+        for path in changes:
+            if newest[path] is changes:  # Not the node: of two deletions pending, both are None.
                 del newest[path]
         return changes
 
     def get(self, path: str) -> Node | None:
         newest = self._newest
-        return newest[path] if path in newest else self._below.get(path)
+        return newest[path][path] if path in newest else self._below.get(path)
 
     def ephemerals_of(self, session_id: int) -> set[str]:
         """The znodes that will go when this session does."""
         paths = set(self._below.ephemerals_of(session_id))
-        for path, node in self._newest.items():
+        for path, changes in self._newest.items():
+            node = changes[path]
             if node is None:
                 paths.discard(path)
             elif node.owner == session_id:
@@ -70,18 +71,21 @@ class Layer:
         new = node.compute_digest(path)
         self.digest = (self.digest - node.digest + new) & DIGEST_MASK
         node.digest = new
-        self._newest[path] = self._present[path] = node
+        present = self._newest[path] = self._present
+        present[path] = node
 
     def add(self, path: str, node: Node, parent: Node) -> None:
         parent.child_count += 1
         digest = node.digest = node.compute_digest(path)
         self.digest = (self.digest + digest) & DIGEST_MASK
-        self._newest[path] = self._present[path] = node
+        present = self._newest[path] = self._present
+        present[path] = node
 
     def remove(self, path: str, node: Node, parent: Node) -> None:
         parent.child_count -= 1
         self.digest = (self.digest - node.digest) & DIGEST_MASK
-        self._newest[path] = self._present[path] = None
+        present = self._newest[path] = self._present
+        present[path] = None
 
     def resized(self, path: str, bytes_more: int, nodes_more: int = 0) -> None:
         """Sizes are counted once they are true."""
