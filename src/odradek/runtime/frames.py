@@ -18,6 +18,8 @@ LENGTH = Struct(">i")
 SCRATCH_BYTES = 64 * 1024
 LARGE_START_BYTES = 1024 * 1024
 
+_read_length = LENGTH.unpack_from
+
 
 class FrameTooLarge(ProtocolError):
     """A frame announced a length that is negative or beyond the limit.
@@ -51,6 +53,8 @@ class FrameReader:
         """Where the next bytes of the stream belong."""
         if self._large is not None:
             return self._large[self._filled :]
+        if not self._rest:
+            return self._scratch
         rest = self._rest
         self._scratch[: len(rest)] = rest
         return self._scratch[len(rest) :]
@@ -73,7 +77,7 @@ class FrameReader:
             frames += self._fill_large(taken)
             data = data[taken:]
         if data:
-            self._cut(memoryview(self._rest + data if self._rest else data), frames)
+            self._cut(self._rest + data if self._rest else data, frames)
         return frames
 
     @property
@@ -92,28 +96,29 @@ class FrameReader:
         frame, self._large = self._large, None
         return [frame]
 
-    def _cut(self, data: memoryview, frames: list[Frame]) -> None:
-        position, end = 0, len(data)
+    def _cut(self, data: Frame, frames: list[Frame]) -> None:
+        position, end, size_max = 0, len(data), self.frame_bytes_max
         while end - position >= 4:
             start = position + 4
-            (size,) = LENGTH.unpack_from(data, position)
-            if not 0 <= size <= self.frame_bytes_max:
-                raise FrameTooLarge(size, self.frame_bytes_max, frames)
+            (size,) = _read_length(data, position)
+            if not 0 <= size <= size_max:
+                raise FrameTooLarge(size, size_max, frames)
             if start + size > end:
                 if start + size - position > len(self._scratch):
                     self._start_large(size, data[start:])
                     return
                 break
             position = start + size
-            frames.append(bytes(data[start:position]))
+            frame = data[start:position]
+            frames.append(frame if type(frame) is bytes else bytes(frame))
         self._rest = bytes(data[position:])
 
-    def _start_large(self, size: int, begun: memoryview) -> None:
+    def _start_large(self, size: int, begun: Frame) -> None:
         self._rest = b""
         self._large_size = size
         self._filled = len(begun)
         self._hold_large(max(LARGE_START_BYTES, 2 * len(begun)), begun)
 
-    def _hold_large(self, room: int, begun: memoryview) -> None:
+    def _hold_large(self, room: int, begun: Frame) -> None:
         self._large = memoryview(bytearray(min(room, self._large_size)))
         self._large[: len(begun)] = begun

@@ -271,6 +271,26 @@ async def test_who_leads_no_more_says_so_to_those_who_wait(served: Served) -> No
     assert await task == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
+@with_broker()
+async def test_a_newer_epoch_of_the_same_leader_takes_nothing_back(served: Served) -> None:
+    """A follower that dies raises the epoch; whoever produces need not repeat itself for that."""
+    partition = served.lead(replicas=(BROKER_ID, 2, 3), isr=(BROKER_ID, 2, 3))
+    task = await begun(served)
+    served.lead(replicas=(BROKER_ID, 2, 3), isr=(BROKER_ID, 2), epoch=1)
+    assert not task.done()
+    assert partition.fetched_by(2, 1, 0, 0)
+    assert await task == 0
+
+
+@with_broker()
+async def test_who_leads_again_acknowledges_nothing_of_the_time_before(served: Served) -> None:
+    served.lead(replicas=(BROKER_ID, 2), isr=(BROKER_ID, 2))
+    task = await begun(served)
+    served.broker.partitions.follow(state_of(0, 2, 1, (BROKER_ID, 2)), "t")
+    served.lead(replicas=(BROKER_ID, 2), isr=(BROKER_ID,), epoch=2)
+    assert await task == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
 # Disks
 
 

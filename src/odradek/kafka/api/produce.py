@@ -16,7 +16,8 @@ wrong with which record (KIP-467).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
+from itertools import islice
+from struct import Struct
 
 from odradek.kafka.admin.names import INTERNAL
 from odradek.kafka.broker.broker import Broker
@@ -25,12 +26,17 @@ from odradek.kafka.broker.parked import Until
 from odradek.kafka.broker.partition import Partition
 from odradek.kafka.coordinator.txn_errors import for_producer, of_verification
 from odradek.kafka.coordinator.txn_state import Claim
-from odradek.kafka.replication.leader import Leadership
 from odradek.kafka.storage.appending import Appended, verification_of
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.storage.producers import Verification
 from odradek.kafka.storage.refusal import Refusal
-from odradek.kafka.wire.batch import CODEC_MASK, MAGIC_POSITION, TRANSACTIONAL, Batch
+from odradek.kafka.wire.batch import (
+    CODEC_MASK,
+    HEADER_BYTES,
+    MAGIC_POSITION,
+    TRANSACTIONAL,
+    Batch,
+)
 from odradek.kafka.wire.compression import Codec
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.errors import ErrorCode
@@ -55,6 +61,7 @@ KNOWN_ACKS = (ALL_IN_SYNC, 0, 1)
 ADMIN_CLIENT = "__admin_client"  # Kafka's own tools may write to internal topics under this name.
 ATTRIBUTES_POSITION = 22  # The lower byte of a batch's attributes.
 RARE = TRANSACTIONAL | Codec.ZSTD  # A batch with neither bit needs no second look.
+LENGTH = Struct(">i")
 LENGTH_POSITION, LENGTH_END = 8, 12
 Verified = dict[tuple[str, int], Verification | Refusal]
 NOTHING: Verified = {}
@@ -79,7 +86,7 @@ class Attempt:
     refusal: Refusal | None = None
     partition: Partition | None = None
     start_offset: int = -1
-    leadership: Leadership | None = None  # In whose time it was appended.
+    tenure: int = -1  # In which of our times as leader it was appended.
 
 
 async def produce(
@@ -92,35 +99,34 @@ async def produce(
         verified = await verify(broker, message, request.version)
     now_ms = broker.clock()
     attempts = [
-        [
-            attempt(broker, message, request, topic.name, each, now_ms, verified)
-            for each in topic.partition_data
-        ]
+        attempt(broker, message, request, topic.name, each, now_ms, verified)
         for topic in message.topic_data
+        for each in topic.partition_data
     ]
-    for each in chain.from_iterable(attempts):
-        if each.appended is not None and is_flush_due(each):
+    for each in attempts:
+        if each.partition is not None and is_flush_due(each):
             await flush(broker, each)
     if message.acks == ALL_IN_SYNC:
-        pending = [each for each in chain.from_iterable(attempts) if not is_safe(each)]
+        pending = [each for each in attempts if not is_safe(each)]
         if pending:
             await replicate(broker, pending, message.timeout_ms)
     if message.acks == 0:
-        close_if_any_failed(chain.from_iterable(attempts))
+        close_if_any_failed(attempts)
         return None
+    answers = map(answer, attempts)
     responses = [
-        TopicProduceResponse(name=topic.name, partition_responses=[*map(answer, tried)])
-        for topic, tried in zip(message.topic_data, attempts, strict=True)
+        TopicProduceResponse(
+            name=topic.name, partition_responses=[*islice(answers, len(topic.partition_data))]
+        )
+        for topic in message.topic_data
     ]
     if request.version >= FIRST_WITH_HINTS and has_moved(attempts):
         return hinted(broker, request, responses)
     return ProduceResponse(responses=responses)
 
 
-def has_moved(attempts: list[list[Attempt]]) -> bool:
-    return any(
-        each.error is ErrorCode.NOT_LEADER_OR_FOLLOWER for each in chain.from_iterable(attempts)
-    )
+def has_moved(attempts: list[Attempt]) -> bool:
+    return any(each.error is ErrorCode.NOT_LEADER_OR_FOLLOWER for each in attempts)
 
 
 def hinted(
@@ -182,8 +188,7 @@ def attempt(
         partition, records, now_ms, is_for_all=is_for_all, verification=verification
     )
     if isinstance(found, Appended):
-        leadership = partition.leadership
-        return Attempt(index, ErrorCode.NONE, found, None, partition, leadership=leadership)
+        return Attempt(index, ErrorCode.NONE, found, None, partition, tenure=partition.tenure)
     start_offset = partition.log.start_offset if found.code in SEEN_BY_LOG else -1
     return refused(index, found, partition, records, start_offset)
 
@@ -228,6 +233,8 @@ def unverified(code: ErrorCode, version: int) -> Refusal:
 
 def mistake(message: ProduceRequest, version: int, records: Records) -> Refusal | None:
     """What may not be in a request of this version, whatever the topic says."""
+    if is_usual(records):
+        return None
     if version >= 3 and not is_one_entry(records):
         return Refusal(ErrorCode.INVALID_RECORD, "Not one batch for each partition")
     if len(records) <= ATTRIBUTES_POSITION:
@@ -238,12 +245,18 @@ def mistake(message: ProduceRequest, version: int, records: Records) -> Refusal 
         reason = f"Produce requests with version {version} may have batches of magic 2 alone"
         return Refusal(ErrorCode.INVALID_RECORD, reason)
     attributes = records[ATTRIBUTES_POSITION]
-    if not attributes & RARE:
-        return None
     if attributes & CODEC_MASK == Codec.ZSTD and 3 <= version < 7:
         reason = f"Produce requests with version {version} may not use ZStandard"
         return Refusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reason)
     return transaction_mistake(message) if attributes & TRANSACTIONAL else None
+
+
+def is_usual(records: Records) -> bool:
+    """Whether there is one batch of magic 2, and nothing about it that depends on the version."""
+    size = len(records)
+    if size < HEADER_BYTES or LENGTH.unpack_from(records, LENGTH_POSITION)[0] != size - LENGTH_END:
+        return False
+    return records[MAGIC_POSITION] == 2 and not records[ATTRIBUTES_POSITION] & RARE
 
 
 def is_one_entry(records: Records) -> bool:
@@ -267,7 +280,9 @@ def transaction_mistake(message: ProduceRequest) -> Refusal | None:
 def is_flush_due(each: Attempt) -> bool:
     assert each.partition is not None
     log = each.partition.log
-    return log.end_offset - log.recovery_point >= log.settings.flush_messages
+    if each.appended is None or not log.settings.is_flushed_by_count:
+        return False
+    return log.unflushed_messages >= log.settings.flush_messages
 
 
 async def flush(broker: Broker, each: Attempt) -> None:
@@ -286,13 +301,19 @@ def is_settled(each: Attempt) -> bool:
 
 def is_safe(each: Attempt) -> bool:
     """Whether all in-sync replicas have it, or it has failed already."""
-    return each.appended is None or (is_settled(each) and not has_lost_leader(each))
+    partition, appended = each.partition, each.appended
+    if appended is None or partition is None:
+        return True
+    return partition.log.high_watermark > appended.last_offset and not has_lost_leader(each)
 
 
 def has_lost_leader(each: Attempt) -> bool:
-    """Whether another leads, or did since: what was appended may have been cut off."""
+    """Whether another leads, or did since: what was appended may have been cut off.
+
+    A newer epoch alone, as when a follower dies, takes nothing away.
+    """
     assert each.partition is not None
-    return each.partition.leadership is None or each.partition.leadership is not each.leadership
+    return each.partition.leadership is None or each.partition.tenure != each.tenure
 
 
 async def replicate(broker: Broker, pending: list[Attempt], timeout_ms: int) -> None:
@@ -306,7 +327,7 @@ async def replicate(broker: Broker, pending: list[Attempt], timeout_ms: int) -> 
 
 def replication_error(each: Attempt) -> ErrorCode:
     assert each.partition is not None
-    leadership = each.leadership
+    leadership = each.partition.leadership
     if leadership is None or has_lost_leader(each):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if not is_settled(each):
@@ -356,7 +377,7 @@ def refuse_all(message: ProduceRequest, error: ErrorCode) -> ProduceResponse:
     )
 
 
-def close_if_any_failed(attempts: chain[Attempt]) -> None:
+def close_if_any_failed(attempts: list[Attempt]) -> None:
     """Who wants no answer learns of an error by the end of the connection."""
     for each in attempts:
         if each.error:

@@ -26,7 +26,7 @@ async def adapt_all(asked: Asked, parts: list[Part]) -> None:
         fetched = part.fetched
         if isinstance(fetched, Fetched) and fetched.data and part.partition is not None:
             if has_zstd(memoryview(fetched.data)):
-                part.error = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+                part.fail(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
             elif asked.version < FIRST_WITH_BATCHES:
                 await convert(asked, part, part.partition, fetched)
 
@@ -45,7 +45,7 @@ async def convert(asked: Asked, part: Part, partition: Partition, fetched: Fetch
         return
     settings = asked.broker.topic_settings(partition.where.topic)
     if not settings.message_downconversion_enable:
-        part.error = ErrorCode.UNSUPPORTED_VERSION
+        part.fail(ErrorCode.UNSUPPORTED_VERSION)
         return
     partition.meter.fetch_conversions += 1
     in_thread = asyncio.get_running_loop().run_in_executor

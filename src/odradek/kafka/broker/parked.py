@@ -107,13 +107,14 @@ class Parked:
     async def wait(self, waiter: Waiter, watched: Sequence[Watched], timeout_ms: int) -> bool:
         """Wait until woken (True), or until the time is over (False)."""
         loop = asyncio.get_running_loop()
-        waiter.begin(loop.create_future())
+        future: asyncio.Future[bool] = loop.create_future()
+        waiter.begin(future)
         timer = loop.call_later(min(timeout_ms / 1000, LONGEST_S), waiter.expire)
         for each in watched:
             each.watchers[waiter] = None
         self._count(waiter, 1)
         try:
-            return await waiter._future
+            return await future
         finally:
             self._count(waiter, -1)
             timer.cancel()

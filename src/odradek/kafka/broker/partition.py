@@ -67,6 +67,7 @@ class Partition:
         "partition_epoch",
         "removing",
         "replicas",
+        "tenure",
         "topic_id",
         "watchers",
         "where",
@@ -88,6 +89,8 @@ class Partition:
         self.removing: tuple[int, ...] = ()
         self.followed_isr: tuple[int, ...] = ()  # What the controller says, while another leads.
         self.leadership: Leadership | None = None  # While this broker leads.
+        # Grows whenever another leads. While it stands, epochs may pass, but nothing is cut off.
+        self.tenure = 0
         self.watchers: dict[Watcher, None] = {}
         self._surroundings = surroundings
         # What each append took, until it is committed; only where there are followers.
@@ -162,6 +165,7 @@ class Partition:
     def follow(self, state: LeaderAndIsrPartitionState) -> None:
         """Another leads, or nobody."""
         self.leadership = None
+        self.tenure += 1
         self.followed_isr = tuple(state.isr)
         self._uncommitted.clear()
         self._take_state(state)
@@ -196,7 +200,7 @@ class Partition:
             if (
                 leadership is not None
                 and not leadership.followers
-                and log.promised_offset == log.end_offset
+                and (not log.settings.is_flushed_by_count or log.promised_offset == log.end_offset)
             ):
                 log.raise_high_watermark(log.end_offset)
                 if self.watchers:

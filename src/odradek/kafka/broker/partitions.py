@@ -84,10 +84,13 @@ class Partitions:
         self, topic: str, index: int, current_leader_epoch: int = -1
     ) -> Partition | ErrorCode:
         """The partition, if this broker leads it, and in the epoch that the request believes in."""
-        found = self.replica(topic, index, current_leader_epoch)
-        if isinstance(found, Partition) and found.leadership is None:
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return found
+        partition = self._here.get((topic, index))
+        if partition is None or current_leader_epoch >= 0:
+            found = self.replica(topic, index, current_leader_epoch)
+            if isinstance(found, ErrorCode):
+                return found
+            partition = found
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER if partition.leadership is None else partition
 
     def replica(
         self, topic: str, index: int, current_leader_epoch: int = -1
@@ -285,7 +288,8 @@ class Partitions:
             return Refusal(ErrorCode.NOT_ENOUGH_REPLICAS)
         try:
             appended = partition.append(records, now_ms, origin, verification)
-            self._flush_if_due(partition)
+            if partition.log.settings.is_flushed_by_count:
+                self._flush_if_due(partition)
             return appended
         except DiskFull as error:
             self._note.warning("%s: %s", partition.where, error)

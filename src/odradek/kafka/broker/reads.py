@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.fetch_entries import Entry
@@ -38,11 +38,10 @@ class Part:
     fetched: Fetched | Later[Fetched] | None = None
     diverging: EpochEnd | None = None
     preferred: int | None = None  # The replica to read from instead (KIP-392).
+    is_settled: bool = False  # There is something to say that does not wait for data.
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether there is something to say that does not wait for data."""
-        return bool(self.error) or self.diverging is not None or self.preferred is not None
+    def fail(self, error: ErrorCode) -> None:
+        self.error, self.is_settled = error, True
 
 
 @dataclass(slots=True, eq=False)
@@ -55,15 +54,13 @@ class Asked:
     bytes_max: int
     is_committed: bool
     rack: str = ""
+    is_follower: bool = field(init=False)
+    reads_anywhere: bool = field(init=False)  # Any replica will do: who asks knows how to move.
 
-    @property
-    def reads_anywhere(self) -> bool:
-        """Whether any replica will do: for consumers that know that they may have to move."""
-        return self.replica_id == CONSUMER and self.version >= FIRST_FROM_FOLLOWERS
-
-    @property
-    def is_follower(self) -> bool:
-        return self.replica_id >= 0
+    def __post_init__(self) -> None:
+        self.is_follower = self.replica_id >= 0
+        is_consumer = self.replica_id == CONSUMER
+        self.reads_anywhere = is_consumer and self.version >= FIRST_FROM_FOLLOWERS
 
     def upper_offset(self, partition: Partition) -> int:
         """Up to where this reader may see."""
@@ -106,20 +103,22 @@ def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bo
     found = replica_of(asked, entry)
     if isinstance(found, ErrorCode):
         entry.watch(None)
-        return Part(entry, error=found)
+        return Part(entry, error=found, is_settled=True)
     entry.watch(found)
     part = Part(entry, found)
     log, offset = found.log, entry.fetch_offset
     if asked.is_follower and not (
         found.leadership and asked.replica_id in found.leadership.followers
     ):
-        part.error = stranger(entry)
-    elif entry.last_fetched_epoch >= 0:
-        part.diverging = divergence(found, entry)
-        if part.diverging is not None and part.diverging.epoch == UNKNOWN:
-            part.error, part.diverging = ErrorCode.OFFSET_OUT_OF_RANGE, None
+        part.fail(stranger(entry))
+    elif entry.last_fetched_epoch >= 0 and (diverging := divergence(found, entry)):
+        if diverging.epoch == UNKNOWN:
+            part.fail(ErrorCode.OFFSET_OUT_OF_RANGE)
+        else:
+            part.diverging, part.is_settled = diverging, True
     if asked.rack and asked.reads_anywhere and not part.is_settled:
         part.preferred = found.nearest_replica(asked.rack, offset)
+        part.is_settled = part.preferred is not None
     if part.is_settled:
         return part
     if asked.is_follower and not is_again and log.start_offset <= offset <= log.end_offset:
@@ -181,10 +180,10 @@ def read_part(asked: Asked, part: Part, bytes_max: int, *, is_first: bool) -> No
         )
     except DISK_TROUBLE as error:
         asked.broker.partitions.disk_failed(partition, error)
-        part.error = ErrorCode.KAFKA_STORAGE_ERROR
+        part.fail(ErrorCode.KAFKA_STORAGE_ERROR)
         return
     if isinstance(fetched, Refusal):
-        part.error = fetched.code
+        part.fail(fetched.code)
     else:
         part.fetched = fetched
 
@@ -205,7 +204,8 @@ async def read_cold(asked: Asked, parts: list[Part]) -> None:
             take_cold(asked, part, done.result())
     for part in parts:
         if isinstance(part.fetched, Later):
-            part.fetched, part.error = None, ErrorCode.UNKNOWN_SERVER_ERROR
+            part.fetched = None
+            part.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 def outcome_of(later: Later[Fetched]) -> Fetched | Exception:
@@ -225,7 +225,7 @@ def take_cold(asked: Asked, part: Part, outcome: Fetched | Exception) -> None:
         read_part(asked, part, part.entry.bytes_max, is_first=True)
     elif isinstance(outcome, Exception):
         asked.broker.partitions.disk_failed(partition, outcome)
-        part.error = ErrorCode.KAFKA_STORAGE_ERROR
+        part.fail(ErrorCode.KAFKA_STORAGE_ERROR)
     else:
         part.fetched = outcome
         if outcome.segment is not None:

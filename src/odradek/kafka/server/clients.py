@@ -104,14 +104,15 @@ class Clients:
         has_waited: bool = False,
     ) -> None:
         """A request is done with."""
-        meter = self.broker.meters.api(request.api.key)
+        meters, key = self.broker.meters, request.api.key
+        meter = meters.apis.get(key) or meters.api(key)
         meter.count += 1
         meter.request_bytes += request.size
         meter.total_s += self.clock_s() - heard_s
         meter.waited += has_waited
         if response is not None and (codes := error_codes(response)):
             for code in codes:
-                self.broker.meters.errors[request.api.key, code] += 1
+                meters.errors[key, code] += 1
 
     # Who is idle
 

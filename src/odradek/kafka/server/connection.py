@@ -20,6 +20,7 @@ from types import coroutine
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from odradek.kafka.broker.throttling import metered
+from odradek.kafka.server.unfinished import Unfinished
 from odradek.kafka.wire.apis import PRODUCE
 from odradek.kafka.wire.connection import Origin, Request, ServerConnection
 from odradek.kafka.wire.messages.produce import ProduceRequest
@@ -74,7 +75,7 @@ class Connection(asyncio.BufferedProtocol):
         self.heard_s = clients.clock_s()  # When the last bytes came.
         self._arrived = NOTHING  # What has come, and is not yet opened...
         self._next: Request | None = None  # ...but for this one, which has to wait.
-        self._waiting: dict[Request, asyncio.Task[None] | None] = {}
+        self._waiting: dict[Request, asyncio.Task[None] | Unfinished | None] = {}
         self._waiting_bytes = 0
         self._is_alone = False  # Nothing may begin beside what waits.
         self.is_inside = False
@@ -119,7 +120,7 @@ class Connection(asyncio.BufferedProtocol):
         self._clients.forget(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._wire.get_buffer()
+        return self._wire.frames.get_buffer()
 
     def buffer_updated(self, count: int) -> None:
         if self._is_closing:
@@ -260,17 +261,18 @@ class Connection(asyncio.BufferedProtocol):
         except ProtocolError:
             raise
         except Exception as error:
-            clients.broker.tasks.fail(f"{request.api.name} of {self.address}", error)
-            self.drop("the broker stops")
+            self._fail(request, error)
             return
         self._is_alone = is_exclusive(request)
         self._waiting[request] = None
         self._waiting_bytes += request.size
-        self._waiting[request] = clients.broker.tasks.start(
-            f"{request.api.name} of {self.address}",
-            self._finish(request, self.heard_s, handler, waits_for),
-            may_end=True,
-        )
+        if key == FETCH or not self._is_alone:
+            ended = partial(self._ended, request, self.heard_s)
+            self._waiting[request] = Unfinished(handler, waits_for, ended)
+        else:
+            name = f"{request.api.name} of {self.address}"
+            work = self._finish(request, self.heard_s, handler, waits_for)
+            self._waiting[request] = clients.broker.tasks.start(name, work, may_end=True)
 
     async def _finish(
         self,
@@ -282,16 +284,38 @@ class Connection(asyncio.BufferedProtocol):
         try:
             response = await resume(handler, waits_for)
         except ProtocolError as error:
+            self._ended(request, heard_s, None, error)
+        except BaseException:
+            self._forget(request)
+            raise
+        else:
+            self._ended(request, heard_s, response, None)
+
+    def _ended(
+        self, request: Request, heard_s: float, response: Message | None, error: Exception | None
+    ) -> None:
+        """A request that had to wait is done with."""
+        self._forget(request)
+        if isinstance(error, ProtocolError):
             self._refuse(error)
             return
-        finally:
-            self._waiting.pop(request, None)
-            self._waiting_bytes -= request.size
+        if error is not None:
+            self._fail(request, error)
+            return
         self._clients.count(request, response, heard_s, has_waited=True)
         if not self._is_closing:
             self._wire.respond(request, response)
             self._send()
             self._go_on()
+
+    def _forget(self, request: Request) -> None:
+        self._waiting.pop(request, None)
+        self._waiting_bytes -= request.size
+
+    def _fail(self, request: Request, error: Exception) -> None:
+        """A handler has a bug: nobody knows what it has left behind."""
+        self._clients.broker.tasks.fail(f"{request.api.name} of {self.address}", error)
+        self.drop("the broker stops")
 
 
 def is_exclusive(request: Request) -> bool:

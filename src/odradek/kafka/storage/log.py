@@ -129,12 +129,14 @@ class Log:
 
     def raise_high_watermark(self, offset: int) -> bool:
         """Whether it has moved: never back, and never past the end."""
-        offset = min(offset, self.end_offset)
+        if offset > self.end_offset:
+            offset = self.end_offset
         if offset <= self.high_watermark:
             return False
         self.high_watermark = offset
-        if self._producers is not None:
-            self._producers.apply_high_watermark(offset)
+        producers = self._producers
+        if producers is not None and producers.ended:
+            producers.apply_high_watermark(offset)
         return True
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Tail:
@@ -204,6 +206,12 @@ class Log:
     def active_timestamp(self) -> int | None:
         """The largest in the active segment; None: its time index says it."""
         return None if self._tail is None else self._tail.max_timestamp
+
+    def bare_view(self, number: int) -> SegmentView:
+        """For one who knows the position, and needs no index."""
+        if self._tail is None or number < len(self.segments) - 1:
+            return self.view(number)
+        return SegmentView(self.segments[-1], self.end_offset, self._tail.size)
 
     def view(self, number: int) -> SegmentView:
         if number < len(self.segments) - 1:

@@ -105,7 +105,7 @@ class EndedTransaction(NamedTuple):
 class Producers:
     """All producers of a partition, up to `end_offset`."""
 
-    __slots__ = ("_ended", "_open", "_verifications", "end_offset", "known")
+    __slots__ = ("_open", "_verifications", "end_offset", "ended", "known")
 
     def __init__(self, end_offset: int = 0) -> None:
         self.known: dict[int, Producer] = {}
@@ -113,7 +113,7 @@ class Producers:
         # First offset to producer. Transactions begin in the order of the log, so the first entry
         # is the oldest.
         self._open: dict[int, int] = {}
-        self._ended: list[EndedTransaction] = []  # Above the high watermark.
+        self.ended: list[EndedTransaction] = []  # Above the high watermark.
         self._verifications: dict[int, Verification] = {}  # By producer id.
 
     def add(self, producer: Producer) -> None:
@@ -127,8 +127,8 @@ class Producers:
     def first_unstable_offset(self) -> int | None:
         """The first offset of what is undecided, or decided above the high watermark."""
         first = next(iter(self._open), None)
-        if self._ended:
-            ended = min(each.first_offset for each in self._ended)
+        if self.ended:
+            ended = min(each.first_offset for each in self.ended)
             return ended if first is None else min(first, ended)
         return first
 
@@ -233,7 +233,7 @@ class Producers:
         self._open.pop(first_offset, None)
         is_aborted = marker.type is MarkerType.ABORT
         last_offset = batch.last_offset
-        self._ended.append(
+        self.ended.append(
             EndedTransaction(batch.producer_id, first_offset, last_offset, is_aborted)
         )
         if not is_aborted:
@@ -243,8 +243,7 @@ class Producers:
 
     def apply_high_watermark(self, high_watermark: int) -> None:
         """What ended below it is stable."""
-        if self._ended:
-            self._ended = [each for each in self._ended if each.last_offset >= high_watermark]
+        self.ended = [each for each in self.ended if each.last_offset >= high_watermark]
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
         """Forget who has not written for so long, unless a transaction is open."""

@@ -87,7 +87,9 @@ def read(
     position = None if is_committed else log.segments[number].remembered(offset)
     work: Callable[[Source], Fetched]
     if position is not None:
-        work = partial(lookup.fetch_at, view=log.view(number), position=position, wanted=wanted)
+        work = partial(
+            lookup.fetch_at, view=log.bare_view(number), position=position, wanted=wanted
+        )
     else:
         fetch = lookup.fetch_committed if is_committed else lookup.fetch
         work = partial(fetch, views=log.views(number), wanted=wanted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from odradek.kafka.wire.compression import Codec
 
@@ -41,16 +41,25 @@ class LogSettings:
     # transaction.partition.verification.enable. Off here, for it takes a coordinator to ask.
     is_transaction_verified: bool = False
 
-    @property
-    def roll_ms(self) -> int:
-        """When a segment is old: what must be compacted in time must not stay active."""
-        return min(self.segment_ms, self.max_compaction_lag_ms if self.is_compacted else FOREVER)
+    # What follows from the above, found once and not for each batch.
+    roll_ms: int = field(init=False)  # When a segment is old.
+    has_timestamp_limits: bool = field(init=False)  # Whether a record's time can be wrong at all.
+    is_as_sent: bool = field(init=False)  # Whether batches are stored without opening them.
+    batch_bytes_max: int = field(init=False)
+    is_flushed_by_count: bool = field(init=False)
 
-    @property
-    def has_timestamp_limits(self) -> bool:
-        """Whether a record's time can be wrong at all."""
+    def __post_init__(self) -> None:
+        # What must be compacted in time must not stay active.
+        compacted_ms = self.max_compaction_lag_ms if self.is_compacted else FOREVER
         limits = self.timestamp_before_max_ms, self.timestamp_after_max_ms
-        return not self.is_append_time and min(limits) < FOREVER
+        has_limits = not self.is_append_time and min(limits) < FOREVER
+        is_touched = self.is_compacted or has_limits or self.is_append_time
+        found = object.__setattr__
+        found(self, "roll_ms", min(self.segment_ms, compacted_ms))
+        found(self, "has_timestamp_limits", has_limits)
+        found(self, "is_as_sent", self.compression is None and not is_touched)
+        found(self, "batch_bytes_max", min(self.max_message_bytes, self.segment_bytes))
+        found(self, "is_flushed_by_count", self.flush_messages < FOREVER)
 
 
 DEFAULTS = LogSettings()

@@ -7,7 +7,6 @@ ends with.
 
 from __future__ import annotations
 
-from odradek.kafka.storage.errors import CorruptLog
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.heads import NO_TIMESTAMP, walk_heads
 from odradek.kafka.storage.index import OFFSET_ENTRY, TIME_ENTRY, GrowingIndex
@@ -98,7 +97,10 @@ class Tail:
         self, settings: LogSettings, now_ms: int, size: int, last_offset: int, max_timestamp: int
     ) -> bool:
         """Whether a set of batches belongs into this segment, and not into a new one."""
-        if self.size > settings.segment_bytes - size or self.offsets.is_full:
+        if (
+            self.size > settings.segment_bytes - size
+            or self.offsets.count >= self.offsets.count_max
+        ):
             return False
         if self.times.count >= self.times.count_max - 1:  # The last place is for the last entry.
             return False
@@ -137,9 +139,7 @@ class Tail:
         if self._is_preallocated:
             file.write(self.size, buffers[0] if len(buffers) == 1 else b"".join(buffers))
             return
-        position = file.append(*buffers)
-        if position != self.size:
-            raise CorruptLog(self.segment.path, f"ends at {position}, not at {self.size}")
+        file.extend(self.size, *buffers)
 
     def finish(self) -> None:
         """Leave files that are as long as what they hold, the largest timestamp included."""

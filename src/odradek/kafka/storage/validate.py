@@ -19,8 +19,12 @@ from odradek.kafka.storage.settings import LogSettings
 from odradek.kafka.wire.batch import (
     APPEND_TIME,
     CHECKED_FROM,
+    CODEC_MASK,
+    CONTROL,
     CRC,
     CRC_POSITION,
+    ENTRY_START,
+    ENTRY_START_BYTES,
     HEADER,
     HEADER_BYTES,
     MAGIC_POSITION,
@@ -41,6 +45,7 @@ from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.records import NO_TIMESTAMP, Record, read_records
 
 STAMP = Struct(">qii")  # Base offset, length, leader epoch: the bytes before the magic.
+UNUSUAL = CODEC_MASK | APPEND_TIME | CONTROL  # A batch with none of these needs no second look.
 RECORD_BYTES_MIN = 7  # One byte for each of a record's fields.
 ERRORS_SHOWN = 3
 ERRORS_MAX = 10_000  # As many as are told of one batch.
@@ -100,20 +105,22 @@ def validate(
         return Refusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, str(error))
     except (InvalidRecord, BatchTooLarge) as error:
         return Refusal(ErrorCode.INVALID_RECORD, str(error))
-    if isinstance(accepted, Refusal):
+    if isinstance(accepted, Refusal) or len(accepted.batch.data) <= settings.batch_bytes_max:
         return accepted
-    return _too_large(len(accepted.batch.data), settings) or accepted
+    return _too_large(len(accepted.batch.data), settings)
 
 
 def _keep(
     records: memoryview, settings: LogSettings, now_ms: int, origin: Origin
 ) -> Accepted | Refusal:
     batch = _only_batch(records)
-    if refusal := _too_large(len(batch.data), settings):
-        return refusal
+    if len(batch.data) > settings.batch_bytes_max:
+        return _too_large(len(batch.data), settings)
     batch.check_crc()
     if origin is Origin.CLIENT and (mistake := _client_mistake(batch)):
         return Refusal(ErrorCode.INVALID_RECORD, mistake)
+    if settings.is_as_sent and not batch.attributes & UNUSUAL:
+        return Accepted(batch)
     if batch.is_control:
         return Accepted(batch)
     codec = batch.codec
@@ -127,6 +134,9 @@ def _keep(
 
 def _only_batch(records: memoryview) -> Batch:
     """The one batch that a request may bring; the bytes of a partial one are dropped."""
+    size = len(records)
+    if size >= HEADER_BYTES and ENTRY_START.unpack_from(records)[1] == size - ENTRY_START_BYTES:
+        return Batch(records)
     entries = cut_entries(records)
     first = next(entries, None)
     if first is None:
@@ -151,14 +161,12 @@ def _client_mistake(batch: Batch) -> str | None:
     return None
 
 
-def _too_large(size: int, settings: LogSettings) -> Refusal | None:
+def _too_large(size: int, settings: LogSettings) -> Refusal:
     if size > settings.max_message_bytes:
         reason = f"The record batch size is {size} bytes, the maximum {settings.max_message_bytes}"
         return Refusal(ErrorCode.MESSAGE_TOO_LARGE, reason)
-    if size > settings.segment_bytes:
-        reason = f"The record batch size is {size} bytes, a segment has {settings.segment_bytes}"
-        return Refusal(ErrorCode.RECORD_LIST_TOO_LARGE, reason)
-    return None
+    reason = f"The record batch size is {size} bytes, a segment has {settings.segment_bytes}"
+    return Refusal(ErrorCode.RECORD_LIST_TOO_LARGE, reason)
 
 
 def _open(batch: Batch, target: Codec, settings: LogSettings, now_ms: int) -> Accepted | Refusal:
@@ -187,8 +195,8 @@ def _open(batch: Batch, target: Codec, settings: LogSettings, now_ms: int) -> Ac
 def _convert(records: memoryview, settings: LogSettings, now_ms: int) -> Accepted | Refusal:
     """A message set as one batch."""
     for entry in cut_entries(records):
-        if refusal := _too_large(len(entry), settings):
-            return refusal
+        if len(entry) > settings.batch_bytes_max:
+            return _too_large(len(entry), settings)
     if (codec := settings.compression) is None:
         codec = message_set_codec(records)
     append_time_ms = now_ms if settings.is_append_time else None

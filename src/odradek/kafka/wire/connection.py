@@ -9,7 +9,7 @@ as Kafka does.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from struct import Struct as Format
 from typing import NamedTuple
@@ -43,20 +43,21 @@ class Origin(NamedTuple):
 
 NOWHERE = Origin("", "")
 NO_CLIENT = (-1, b"", None)
+NO_ANSWER: tuple[Sequence[Buffer], int] = ((), 0)
 
 
 class Framed:
     """What both ends share: frames in, buffers out."""
 
-    __slots__ = ("_frames", "_output")
+    __slots__ = ("_output", "frames")
 
     def __init__(self, frame_bytes_max: int, scratch: bytearray | None) -> None:
-        self._frames = FrameReader(frame_bytes_max, scratch)
+        self.frames = FrameReader(frame_bytes_max, scratch)
         self._output: list[Buffer] = []
 
     def get_buffer(self) -> memoryview:
         """Where the socket's next bytes belong."""
-        return self._frames.get_buffer()
+        return self.frames.get_buffer()
 
     def take_output(self) -> list[Buffer]:
         """Take what may leave now, in order."""
@@ -71,8 +72,8 @@ class Framed:
         """
         try:
             if isinstance(received, int):
-                return self._frames.received(received)
-            return self._frames.feed(received)
+                return self.frames.received(received)
+            return self.frames.feed(received)
         except FrameTooLarge as error:
             return followed_by(error.before, error)
 
@@ -94,7 +95,8 @@ class Request:
     origin: Origin = NOWHERE
     size: int = 0  # Of its frame, in bytes.
     tags: bytes = b""  # What stands between the head and the body of its answer.
-    answer: list[Buffer] | None = field(default=None, repr=False)  # Kept until its turn comes.
+    answer: Sequence[Buffer] | None = field(default=None, repr=False)  # Until its turn comes.
+    answer_bytes: int = 0
 
 
 class Route(NamedTuple):
@@ -153,26 +155,22 @@ class ServerConnection(Framed):
 
         Each is opened when it is asked for, so one who takes them slowly holds frames alone.
         """
-        return self._opened(self._cut(received))
-
-    def _opened(self, frames: Iterable[Frame]) -> Iterator[Request]:
-        for frame in frames:
-            request = self._open(frame)
-            if request is not None:
-                yield request
+        return filter(None, map(self._open, self._cut(received)))
 
     def respond(self, request: Request, response: Message | None) -> None:
         """Answer a request, or (None) let it go unanswered, as acks=0 wants."""
-        request.answer = [] if response is None else answer(request, response)
+        request.answer, request.answer_bytes = (
+            NO_ANSWER if response is None else answer(request, response)
+        )
         unanswered = self._unanswered
-        while unanswered and (ready := unanswered[0].answer) is not None:
-            self._output += ready
-            self.output_bytes += sum(map(len, ready))
+        while unanswered and (ready := unanswered[0]).answer is not None:
+            self._output += ready.answer
+            self.output_bytes += ready.answer_bytes
             unanswered.popleft()
 
     def take_output(self) -> list[Buffer]:
-        self.output_bytes = 0
-        return super().take_output()
+        output, self._output, self.output_bytes = self._output, [], 0
+        return output
 
     def _open(self, frame: Frame) -> Request | None:
         if len(frame) < REQUEST_START.size:
@@ -221,11 +219,11 @@ class ServerConnection(Framed):
         self.respond(request, refusal)
 
 
-def answer(request: Request, response: Message) -> list[Buffer]:
-    """The frame that answers a request."""
+def answer(request: Request, response: Message) -> tuple[Sequence[Buffer], int]:
+    """The frame that answers a request, and how many bytes it has."""
     parts, tags = encode(response, request.version), request.tags
     size = 4 + len(tags) + sum(map(len, parts))
-    return [RESPONSE_HEAD.pack(size, request.correlation_id) + tags, *parts]
+    return [RESPONSE_HEAD.pack(size, request.correlation_id) + tags, *parts], 4 + size
 
 
 class Sent(NamedTuple):
