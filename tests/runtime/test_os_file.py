@@ -55,6 +55,13 @@ def test_more_buffers_than_the_kernel_takes_at_once_are_all_written(file: File) 
     assert file.pread(0, file.size()) == b"".join(buffers)
 
 
+def test_a_file_is_extended_by_more_buffers_than_the_kernel_takes_at_once(file: File) -> None:
+    file.append(b"begun")
+    buffers = [b"%d," % number for number in range(3 * IOV_MAX)]
+    file.extend(5, *buffers)
+    assert file.pread(0, file.size()) == b"begun" + b"".join(buffers)
+
+
 @given(st.lists(st.binary(max_size=5)), st.integers(0, 30))
 def test_what_is_left_of_buffers_is_their_end(buffers: list[bytes], count: int) -> None:
     rest = behind(count, buffers)
@@ -130,6 +137,9 @@ def test_a_failed_append_leaves_nothing_behind(file: File) -> None:
     with no_file_larger_than(1000):
         with pytest.raises(DiskFull):
             file.append(b"b" * 50, b"c" * 100, b"d")
+        assert file.size() == 900
+        with pytest.raises(DiskFull):
+            file.extend(900, b"b" * 50, b"c" * 100, b"d")
         assert file.size() == 900
         assert file.append(b"e" * 100) == 900
     assert file.pread(0, 2000) == b"a" * 900 + b"e" * 100

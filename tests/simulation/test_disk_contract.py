@@ -38,6 +38,13 @@ def test_what_was_written_is_read(disk: Disk, root: str) -> None:
         assert file.path == f"{root}/file"
 
 
+def test_who_knows_where_a_file_ends_extends_it(disk: Disk, root: str) -> None:
+    with disk.open(f"{root}/file", create=True) as file:
+        file.extend(0, b"hello ", memoryview(b"_world_")[1:6])
+        file.extend(11, bytearray(b"!"))
+        assert file.pread(0, 100) == b"hello world!"
+
+
 def test_a_write_replaces_extends_and_leaves_zeros_between(disk: Disk, root: str) -> None:
     with disk.open(f"{root}/file", create=True) as file:
         file.write(0, b"abcdef")

@@ -97,7 +97,7 @@ class OsFile(File):
     def extend(self, end: int, *buffers: Buffer) -> None:
         """One call of the system where `append` takes two."""
         try:
-            written = os.pwritev(self._descriptor, buffers, end)
+            written = os.pwritev(self._descriptor, buffers[:IOV_MAX], end)
         except OSError as error:
             self._cut_back(end)
             raise_disk_error(self.path, error)
