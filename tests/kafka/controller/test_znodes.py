@@ -190,13 +190,6 @@ def test_configs_and_their_notifications() -> None:
             read_change(bad)
 
 
-def test_names_are_made_fit_for_paths_as_apache_does() -> None:
-    assert paths.sanitised("u 1*~/é") == "u%201%2A%7E%2F%C3%A9"
-    assert paths.desanitised("u%201%2A%7E%2F%C3%A9") == "u 1*~/é"
-    assert paths.sanitised("<default>") == paths.desanitised("<default>") == "<default>"
-    assert paths.sanitised("a-b_c.d") == "a-b_c.d"
-
-
 def test_the_number_of_a_sequential_node_is_read() -> None:
     assert paths.sequence_number("config_change_0000000012", "config_change_") == 12
     assert paths.sequence_number("another_0000000012", "config_change_") == -1

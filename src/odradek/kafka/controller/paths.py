@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, unquote
-
 from odradek.kafka.storage.names import TopicPartition
 
 BROKER_IDS = "/brokers/ids"
@@ -86,17 +84,6 @@ def topic_config(name: str) -> str:
 
 def is_below(path: str, root: str) -> bool:
     return path == root or path.startswith(root + "/")
-
-
-def sanitised(name: str) -> str:
-    """A user's or client's name as part of a path; `<default>` stands for itself."""
-    if name == DEFAULT_ENTITY:
-        return name
-    return quote(name, safe="").replace("~", "%7E")
-
-
-def desanitised(text: str) -> str:
-    return text if text == DEFAULT_ENTITY else unquote(text)
 
 
 def parents(path: str) -> list[str]:

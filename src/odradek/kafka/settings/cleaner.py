@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import (
     DAY_MS,
     DOUBLE_MAX,
@@ -13,6 +12,7 @@ from odradek.kafka.settings.kinds import (
     NATURAL_LONG,
     POSITIVE_LONG,
 )
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import setting
 from odradek.runtime.kinds import BOOLEAN, DOUBLE, LONG
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from enum import Enum
 
 from odradek.kafka.settings.broker import BY_KEY
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import LONG_MAX, NATURAL_LONG
 from odradek.kafka.settings.listener_keys import base_of
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import Declaration, setting
 
 CLUSTER_WIDE = frozenset(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import NATURAL, POSITIVE
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import setting
 from odradek.runtime.kinds import BOOLEAN, INT, LIST, PASSWORD, STRING
 from odradek.runtime.secret import Secret

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import (
     DAY_MS,
     LONG_MAX,
@@ -14,6 +13,7 @@ from odradek.kafka.settings.kinds import (
     POSITIVE_LONG,
     VOTERS,
 )
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import HOUR_MS, setting
 from odradek.runtime.kinds import BOOLEAN, INT, LIST, LONG, STRING
 

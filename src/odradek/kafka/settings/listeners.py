@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.endpoints import (
     DEFAULT_PROTOCOL_MAP,
     EVERYWHERE,
@@ -20,6 +19,7 @@ from odradek.kafka.settings.endpoints import (
     why_not_together,
     with_protocols,
 )
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import prefixed, setting
 from odradek.runtime.kinds import PASSWORD, STRING, listed
 from odradek.runtime.secret import Secret

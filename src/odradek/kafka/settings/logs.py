@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import (
     CLEANUP_POLICY,
     LONG_MAX,
@@ -13,6 +12,7 @@ from odradek.kafka.settings.kinds import (
     POSITIVE,
     POSITIVE_LONG,
 )
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import HOUR_MS, MINUTE_MS, setting
 from odradek.runtime.kinds import BOOLEAN, INT, LIST, LONG, STRING
 

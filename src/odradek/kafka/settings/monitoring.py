@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import POSITIVE, POSITIVE_LONG
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import setting
 from odradek.runtime.kinds import BOOLEAN, LIST, STRING
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import (
     CONNECTION_LIMITS,
     INT_MAX,
@@ -12,6 +11,7 @@ from odradek.kafka.settings.kinds import (
     POSITIVE,
     read_connection_limits,
 )
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import setting
 from odradek.runtime.kinds import INT, LONG
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import (
     COMPRESSION_TYPE,
     LONG_MAX,
@@ -15,6 +14,7 @@ from odradek.kafka.settings.kinds import (
     TimestampType,
 )
 from odradek.kafka.settings.versions import BY_TEXT, LATEST, VERSION_TEXT, Version, read_version
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import setting
 from odradek.runtime.kinds import BOOLEAN, INT
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import (
     LONG_MAX,
     NATURAL,
@@ -11,6 +10,7 @@ from odradek.kafka.settings.kinds import (
     POSITIVE,
     POSITIVE_LONG,
 )
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import setting
 from odradek.runtime.kinds import BOOLEAN, DOUBLE, STRING
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.kafka.settings.chapter import Chapter
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import HOUR_MS, setting
 from odradek.runtime.kinds import CLASS, DOUBLE, INT, LIST, LONG, PASSWORD, SHORT, STRING
 from odradek.runtime.secret import Secret

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import DAY_MS, POSITIVE_LONG
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import HOUR_MS, setting
 from odradek.runtime.kinds import CLASS, INT, PASSWORD, STRING
 from odradek.runtime.secret import Secret

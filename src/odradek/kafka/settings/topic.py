@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from odradek.kafka.settings.broker import FIELDS, BrokerSettings
-from odradek.kafka.settings.chapter import Chapter
 from odradek.kafka.settings.kinds import (
     CLEANUP_POLICY,
     COMPRESSION_TYPE,
@@ -27,6 +26,7 @@ from odradek.kafka.settings.records import limit_or_difference
 from odradek.kafka.settings.synonyms import BROKER_KEYS
 from odradek.kafka.settings.texts import text_of
 from odradek.kafka.settings.versions import VERSION_TEXT
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import Declaration, setting
 from odradek.runtime.kinds import BOOLEAN, DOUBLE, INT, LONG
 from odradek.runtime.properties import Properties

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import setting
 from odradek.runtime.kinds import BOOLEAN, INT, LIST, STRING
 from odradek.zookeeper.settings.kinds import PORT, PROPERTY_INT, PROPERTY_LONG
 from odradek.zookeeper.settings.throttles import ThrottleSettings
-from odradek.zookeeper.settings.topic import Topic
 
 SESSION_TICKS_MIN = 2
 SESSION_TICKS_MAX = 20
 ALL_WORDS = "*"
 
 
-class ListeningSettings(Topic):
+class ListeningSettings(Chapter):
     """Where clients connect, and how many may."""
 
     client_port: int | None = setting("clientPort", PORT, default=None)
@@ -41,7 +41,7 @@ class ListeningSettings(Topic):
             yield "secureClientPortAddress", "needs a secureClientPort"
 
 
-class SessionSettings(Topic):
+class SessionSettings(Chapter):
     """How long a silent client is believed to be alive."""
 
     tick_time_ms: int = setting("tickTime", INT.at_least(1), default=3000)
@@ -69,7 +69,7 @@ class SessionSettings(Topic):
             yield "minSessionTimeout", f"is {low}, larger than maxSessionTimeout, which is {high}"
 
 
-class RequestSettings(Topic):
+class RequestSettings(Chapter):
     """What a request may weigh, and how many may be under way."""
 
     jute_max_buffer_bytes: int = setting(
@@ -106,7 +106,7 @@ class RequestSettings(Topic):
         return self.flush_delay_ms // 3 if given is None else given
 
 
-class FourLetterSettings(Topic):
+class FourLetterSettings(Chapter):
     """Which four-letter words are answered, and whether a cut-off server is read from."""
 
     given_four_letter_words: tuple[str, ...] = setting("4lw.commands.whitelist", LIST, default=())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import Alias, prefixed, setting
 from odradek.runtime.kinds import BOOLEAN, INT, LONG, STRING
 from odradek.zookeeper.settings.kinds import (
@@ -16,13 +17,12 @@ from odradek.zookeeper.settings.kinds import (
     YES_OR_NO,
 )
 from odradek.zookeeper.settings.members import GROUP, MEMBER, ROLE, Member, Role
-from odradek.zookeeper.settings.topic import Topic
 
 # Not a key of the file: `load` finds the id in a file of its own.
 MYID = "dataDir/myid"
 
 
-class MembershipSettings(Topic):
+class MembershipSettings(Chapter):
     """Who is in the ensemble."""
 
     server_id: int | None = setting(MYID, LONG, default=None)
@@ -105,7 +105,7 @@ class MembershipSettings(Topic):
             yield MYID, f"there is no server.{self.server_id}"
 
 
-class QuorumSettings(Topic):
+class QuorumSettings(Chapter):
     """How the servers of an ensemble find a leader and stay with it; limits are in ticks."""
 
     init_limit: int = setting("initLimit", INT.at_least(0), default=0)
@@ -159,7 +159,7 @@ class QuorumSettings(Topic):
         return self.given_connect_to_learner_master_limit or self.init_limit
 
 
-class QuorumSaslSettings(Topic):
+class QuorumSaslSettings(Chapter):
     """SASL among the servers of an ensemble."""
 
     quorum_sasl_enabled: bool = setting("quorum.auth.enableSasl", BOOLEAN, default=False)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import prefixed, setting
 from odradek.runtime.kinds import BOOLEAN, CLASS, INT, STRING
 from odradek.zookeeper.settings.kinds import PORT, PROPERTY_INT, PROPERTY_PORT
-from odradek.zookeeper.settings.topic import Topic
 
 METRICS_PACKAGE = "org.apache.zookeeper.metrics"
 IN_MEMORY_METRICS = f"{METRICS_PACKAGE}.impl.DefaultMetricsProvider"
 PROMETHEUS_METRICS = f"{METRICS_PACKAGE}.prometheus.PrometheusMetricsProvider"
 
 
-class MonitoringSettings(Topic):
+class MonitoringSettings(Chapter):
     """All that reports, and nothing that serves."""
 
     admin_enabled: bool = setting("admin.enableServer", BOOLEAN, default=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import prefixed, setting
 from odradek.runtime.kinds import BOOLEAN, CLASS, LIST, PASSWORD, STRING, choice
 from odradek.runtime.secret import Secret
 from odradek.zookeeper.settings.kinds import PROPERTY_INT, YES_OR_NO
-from odradek.zookeeper.settings.topic import Topic
 
 
 class ClientAuth(Enum):
@@ -23,7 +23,7 @@ class ClientAuth(Enum):
 CLIENT_AUTH = choice(ClientAuth, any_case=True)
 
 
-class AuthSettings(Topic):
+class AuthSettings(Chapter):
     """How clients say who they are, and what they must have said."""
 
     skip_acl: bool = setting("skipACL", YES_OR_NO, default=False)
@@ -58,7 +58,7 @@ class AuthSettings(Topic):
     jaas_config: str | None = setting("java.security.auth.login.config", STRING, default=None)
 
 
-class ClientTlsSettings(Topic):
+class ClientTlsSettings(Chapter):
     """TLS between clients and this server."""
 
     ssl_key_store_location: str | None = setting("ssl.keyStore.location", STRING, default=None)
@@ -101,7 +101,7 @@ class ClientTlsSettings(Topic):
     client_port_unification: bool = setting("client.portUnification", BOOLEAN, default=False)
 
 
-class QuorumTlsSettings(Topic):
+class QuorumTlsSettings(Chapter):
     """TLS among the servers of an ensemble."""
 
     ssl_quorum: bool = setting("sslQuorum", BOOLEAN, default=False)

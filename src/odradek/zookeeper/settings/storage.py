@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import setting
 from odradek.runtime.kinds import BOOLEAN, DOUBLE, INT, LONG, STRING, choice
 from odradek.zookeeper.settings.kinds import PROPERTY_INT, PROPERTY_LONG, YES_OR_NO
-from odradek.zookeeper.settings.topic import Topic
 
 KIB = 1024
 SNAP_RETAIN_COUNT_MIN = 3
@@ -24,7 +24,7 @@ class Compression(Enum):
     SNAPPY = "snappy"
 
 
-class StorageSettings(Topic):
+class StorageSettings(Chapter):
     """Transaction logs and snapshots."""
 
     data_dir: str = setting("dataDir", STRING.where(bool, "must name a directory"))
@@ -95,7 +95,7 @@ class StorageSettings(Topic):
                 yield key, "is relative to the directory that the server is started in"
 
 
-class TreeSettings(Topic):
+class TreeSettings(Chapter):
     """What nodes may be made, and which of them go by themselves."""
 
     extended_types_enabled: bool = setting("extendedTypesEnabled", BOOLEAN, default=False)

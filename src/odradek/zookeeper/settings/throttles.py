@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from odradek.runtime.chapters import Chapter
 from odradek.runtime.declarations import Alias, setting
 from odradek.runtime.kinds import BOOLEAN, DOUBLE
 from odradek.zookeeper.settings.kinds import PROPERTY_INT
-from odradek.zookeeper.settings.topic import Topic
 
 
-class ThrottleSettings(Topic):
+class ThrottleSettings(Chapter):
     """The manual's names are not those that the server reads: we take both."""
 
     request_throttle_limit: int = setting(
