@@ -310,6 +310,12 @@ def test_a_key_without_effect_is_named_when_it_is_given() -> None:
     assert not settings.warnings
 
 
+@pytest.mark.parametrize("line", ["sslQuorum=true", "ssl.quorum.keyStore.location=/a.jks"])
+def test_who_asks_for_tls_between_members_is_told_that_there_is_none_yet(line: str) -> None:
+    (problem,) = [it for it in small(f"{THREE}{line}\n").without_effect if "uorum" in it.key]
+    assert str(problem).endswith("members of an ensemble speak to each other in the clear")
+
+
 def test_what_is_said_of_an_ensemble_is_named_only_in_an_ensemble() -> None:
     named = [it.key for it in small(THREE).without_effect]
     assert ("initLimit" in named) == ("initLimit" in WITHOUT_EFFECT_YET)

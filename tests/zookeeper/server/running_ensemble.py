@@ -51,6 +51,11 @@ class RunningMember(ServerProcess):
         """leader, follower or observer; nothing while it does not serve."""
         return self.say("srvr").partition("Mode: ")[2].partition("\n")[0]
 
+    @property
+    def zxid(self) -> str:
+        """Of the newest transaction that it shows its clients."""
+        return self.say("srvr").partition("Zxid: ")[2].partition("\n")[0]
+
     def pause(self) -> None:
         os.kill(self.pid, signal.SIGSTOP)
 
@@ -86,6 +91,10 @@ class RunningEnsemble:
         leader = self.leader()
         assert leader is not None
         return leader
+
+    def is_even(self) -> bool:
+        """Whether all have come equally far: then the biggest id among them is elected."""
+        return len({it.zxid for it in self.servers.values()}) == 1
 
     def all_serve(self) -> bool:
         return all(it.mode for it in self.servers.values())

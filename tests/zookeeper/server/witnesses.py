@@ -2,8 +2,9 @@
 
 nothing is lost       what was acknowledged is there in the end
 one history           a version of the register was written once, and all read the same at it
+linearizable writes   who writes after another was acknowledged comes behind it, by zxid and number
 FIFO                  a client's zxids and the versions that it reads never go back, wherever its
-                      session is; it reads what it wrote
+                      session is; it reads what it wrote; its writes are done in its order
 watches               who hears of a change reads at least that change
 ephemerals            those of a living session are there; those of a dead one are not
 """
@@ -33,7 +34,27 @@ class History:
     attempted: set[str] = field(default_factory=set)
     values: dict[int, bytes] = field(default_factory=dict)  # Of the register, by version.
     writers: dict[int, str] = field(default_factory=dict)  # Who was told to have written it.
-    numbers: dict[str, int] = field(default_factory=dict)  # Sequential names, each once.
+    numbers: set[int] = field(default_factory=set)  # Of sequential names, each once.
+    number_max: int = -1
+    asked: dict[str, int] = field(default_factory=dict)  # When a path was to be created,
+    acked: dict[str, int] = field(default_factory=dict)  # and when this was acknowledged.
+    writes: list[tuple[int, int, int]] = field(default_factory=list)  # Zxid, asked, acked.
+    _moment: int = 0
+
+    def moment(self) -> int:
+        """A number for now, greater than all before."""
+        self._moment += 1
+        return self._moment
+
+    def ask(self, *paths: str) -> None:
+        """A client is about to create these."""
+        self.attempted.update(paths)
+        self.asked.update(dict.fromkeys(paths, self.moment()))
+
+    def ack(self, *paths: str) -> None:
+        """A client was told that it did."""
+        self.created.update(paths)
+        self.acked.update(dict.fromkeys(paths, self.moment()))
 
     def saw(self, version: int, value: bytes) -> None:
         known = self.values.setdefault(version, value)
@@ -75,7 +96,7 @@ class Witness:
             except ZooKeeperError:
                 await asyncio.sleep(0.2)
             self._check_order(client)
-            await asyncio.sleep(random.uniform(0, 0.05))
+            await asyncio.sleep(random.uniform(0, 0.15))
         await client.close()
 
     def _new_session(self, client: ZooKeeperClient) -> None:
@@ -106,12 +127,12 @@ class Witness:
         for _ in range(3):
             self._number += 1
             paths.append(f"{ROOM}/{self.name}-{self._number}")
-        self._history.attempted.update(paths)
+        self._history.ask(*paths)
         creating = [client.create(path) for path in paths]
         seeing = client.exists(paths[-1])
         results = await asyncio.gather(*creating, seeing, return_exceptions=True)
         acked = [path for path, it in zip(paths, results, strict=False) if isinstance(it, str)]
-        self._history.created.update(acked)
+        self._history.ack(*acked)
         if not isinstance(results[-1], BaseException) and len(acked) == len(paths):
             assert results[-1] is not None, "a client does not see its own write"
         if failure := next((it for it in results if isinstance(it, BaseException)), None):
@@ -121,10 +142,12 @@ class Witness:
         _, stat = await client.get_data(REGISTER)
         value = f"{self.name} {self._number}".encode()
         self._number += 1
+        asked = self._history.moment()
         try:
             stat = await client.set_data(REGISTER, value, stat.version)
         except BadVersion:
             return
+        self._history.writes.append((stat.mzxid, asked, self._history.moment()))
         self._history.wrote(stat.version, value, f"{self.name} {self._number}")
         self._read(stat.version, value)
 
@@ -173,23 +196,29 @@ class Witness:
             self._mine.add(path)
 
     async def _count(self, client: ZooKeeperClient) -> None:
-        """A sequential number is given once."""
+        """A sequential number is given once, and is greater than any that was given before."""
+        history = self._history
+        largest, asked = history.number_max, history.moment()
         path = await client.create(f"{ROOM}/n-", mode=CreateMode.PERSISTENT_SEQUENTIAL)
-        assert path not in self._history.numbers, f"{path} was given twice"
-        self._history.numbers[path] = 1
-        self._history.created.add(path)
-        self._history.attempted.add(path)
+        number = int(path[-10:])
+        assert number not in history.numbers, f"{path} was given twice"
+        assert number > largest, f"{path} was given after {largest}"
+        history.numbers.add(number)
+        history.number_max = max(history.number_max, number)
+        history.attempted.add(path)
+        history.ack(path)
+        history.asked[path] = asked
 
     async def _pair(self, client: ZooKeeperClient) -> None:
         """A multi is done as a whole or not at all; a sync sees it."""
         self._number += 1
         one, other = (f"{ROOM}/{self.name}-{self._number}-{side}" for side in "ab")
-        self._history.attempted.update((one, other))
+        self._history.ask(one, other)
         transaction = client.transaction()
         transaction.create(one)
         transaction.create(other)
         await transaction.commit()
-        self._history.created.update((one, other))
+        self._history.ack(one, other)
         await client.sync("/")
         assert await client.exists(other) is not None
 
@@ -213,3 +242,26 @@ async def judge(client: ZooKeeperClient, history: History) -> None:
     history.saw(stat.version, value)
     left = [name for name in await client.get_children("/") if name.startswith("mine-")]
     assert not left, f"ephemerals of sessions that are over: {left}"
+    stats = await asyncio.gather(*(client.exists(path) for path in sorted(found)))
+    zxids = {path: it.czxid for path, it in zip(sorted(found), stats, strict=True) if it}
+    check_order(history, zxids)
+
+
+def check_order(history: History, zxids: dict[str, int]) -> None:
+    """No write comes before one that was acknowledged when it was asked for."""
+    writes = list(history.writes)
+    for path, acked in history.acked.items():
+        writes.append((zxids[path], history.asked[path], acked))
+    latest = 0  # When the newest of those with smaller zxids was asked for.
+    for zxid, asked, acked in sorted(writes):
+        assert acked >= latest, f"{zxid:#x} was acknowledged before smaller ones were asked for"
+        latest = max(latest, asked)
+    for name in {path.rpartition("/")[2].partition("-")[0] for path in zxids} - {"n"}:
+        own = sorted((number_of(it), zxids[it]) for it in zxids if it.startswith(f"{ROOM}/{name}-"))
+        ordered = [zxid for _, zxid in own]
+        assert ordered == sorted(ordered), f"the writes of {name} are not in its order"
+
+
+def number_of(path: str) -> int:
+    """Of a client's own counting: the second part of its znodes' names."""
+    return int(path.split("-")[1])

@@ -15,7 +15,7 @@ from odradek.zookeeper.storage.log_reader import read_log
 from odradek.zookeeper.storage.recover import Recovered, recover
 from odradek.zookeeper.storage.snapshot_file import SnapshotFile, write_snapshot
 from odradek.zookeeper.storage.snapshot_slices import snapshot_slices
-from tests.zookeeper.storage.disks import MortalDisk, get_file, new_disk, put_file
+from tests.zookeeper.storage.disks import MortalDisk, get_file, new_disk, new_storage, put_file
 from tests.zookeeper.storage.histories import History, Step, any_steps, portrait
 from tests.zookeeper.storage.logs import entry_of, write_log
 from tests.zookeeper.wire.golden import golden_bytes
@@ -152,6 +152,20 @@ def test_a_torn_end_is_cut_off_so_that_the_next_server_reads_the_same() -> None:
     assert disk.open("/data/log.1").size() == before.end
     write_log(disk, [(4, history.entries[3])])
     assert portrait(recovered(disk).tree) == portrait(history.tree)
+
+
+def test_what_a_killed_server_never_synced_is_safe_once_it_was_read() -> None:
+    """Otherwise a member would count as one that holds it, and a loss of power would take it."""
+    for seed in range(20):
+        storage = new_storage(seed)
+        disk, history = MortalDisk(storage), History(CREATES)
+        disk.make_directories("/data")
+        write_snapshot(disk, "/data", History().tree, {})
+        disk.sync_directory("/")
+        write_log(disk, numbered(history.entries), is_synced=False)
+        assert portrait(recovered(disk).tree) == portrait(history.tree)
+        storage.crash()
+        assert portrait(recovered(MortalDisk(storage)).tree) == portrait(history.tree)
 
 
 def test_a_transaction_that_is_missing_is_seen_by_the_digest_of_the_next() -> None:

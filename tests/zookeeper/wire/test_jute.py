@@ -132,7 +132,7 @@ read_after_a_pair = cache(partial(compile_reader, header=Pair, envelope=Envelope
 
 
 @pytest.mark.parametrize("record_type", RECORDS, ids=lambda kind: kind.__name__)
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)  # The first use of a record compiles it.
 @given(st.data())
 def test_any_value_of_any_record_survives(record_type: type[Record], data: st.DataObject) -> None:
     value = data.draw(any_record(record_type))

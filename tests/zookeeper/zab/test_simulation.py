@@ -7,17 +7,10 @@ from random import Random
 
 import pytest
 
-from odradek.zookeeper.wire.codes import PacketType
-from odradek.zookeeper.wire.messages.quorum import QuorumPacket
-from odradek.zookeeper.zab import packets
-from odradek.zookeeper.zab.broadcast import Broadcast
-from odradek.zookeeper.zab.effects import Commit
-from odradek.zookeeper.zab.follower import Follower
-from odradek.zookeeper.zab.leader import Leader
 from odradek.zookeeper.zab.peer import Peer
-from odradek.zookeeper.zab.window import Entry
 from tests.zookeeper.zab.checkers import Checkers, Violation
 from tests.zookeeper.zab.ensemble import Ensemble
+from tests.zookeeper.zab.planted import HastyPeer, TrustingPeer, UnrulyPeer
 
 SEEDS = int(os.environ.get("SEEDS", "100"))
 FAULTS_MS = 4000
@@ -159,65 +152,6 @@ def run(
 def test_no_property_is_ever_violated(first: int) -> None:
     for seed in range(first, first + 20):
         run(seed)
-
-
-class HastyFollower(Follower):
-    """It acks what its disk does not hold yet."""
-
-    def _take_broadcast(self, packet: QuorumPacket) -> None:
-        super()._take_broadcast(packet)
-        while self._unacked:
-            self._send(packets.packet(PacketType.ACK, self._unacked.popleft()[1]))
-
-
-class HastyPeer(Peer):
-    follower_type = HastyFollower
-
-
-class TrustingFollower(Follower):
-    """It acks NEWLEADER while the snapshot is still on its way to the disk."""
-
-    def _take_newleader(self, packet: QuorumPacket, now_ms: int) -> None:
-        super()._take_newleader(packet, now_ms)
-        self._ack_newleader(now_ms)
-
-
-class TrustingPeer(Peer):
-    follower_type = TrustingFollower
-
-
-class UnrulyBroadcast(Broadcast):
-    """It counts the newest of its own writes first, and lets each commit for itself."""
-
-    def ack(self, server_id: int, zxid: int) -> list[Entry]:
-        if (holders := self._holders.get(zxid)) is not None:
-            holders.add(server_id)
-        return self._take_committed()
-
-    def written(self, mark: int) -> list[Entry]:
-        done = [it for it in self._unwritten if it[0] <= mark]
-        for _ in done:
-            self._unwritten.popleft()
-        return [entry for _, zxid in reversed(done) for entry in self.ack(self._my_id, zxid)]
-
-    def _take_committed(self) -> list[Entry]:
-        tail, committed = self._history.tail, []
-        for entry in list(tail):
-            if self._configuration.quorums.has_quorum(self._holders[entry.zxid]):
-                tail.remove(entry)
-                del self._holders[entry.zxid]
-                self._history.applied_zxid = max(self._history.applied_zxid, entry.zxid)
-                self._history.effects.append(Commit(entry.zxid, entry.data))
-                committed.append(entry)
-        return committed
-
-
-class UnrulyLeader(Leader):
-    broadcast_type = UnrulyBroadcast
-
-
-class UnrulyPeer(Peer):
-    leader_type = UnrulyLeader
 
 
 @pytest.mark.parametrize(

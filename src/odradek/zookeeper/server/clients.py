@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from odradek.runtime.frames import SCRATCH_BYTES
 from odradek.runtime.logs import NodeLog
 from odradek.zookeeper.server.connection import WRITES, Connection
 from odradek.zookeeper.server.pipeline import Writes
@@ -77,6 +78,7 @@ class Clients:
         self.by_session: dict[int, Connection] = {}
         self.to_flush: dict[Connection, None] = {}
         self.committing_ms = 0  # When the present batch of writes was safe.
+        self.scratch = bytearray(SCRATCH_BYTES)  # What arrives has a buffer of its own anyway.
         self._clock = asyncio.get_running_loop().time  # In 3.11, asking costs a system call.
         self._by_address: dict[str, int] = {}
         self._next_session_id = next_session_id

@@ -278,7 +278,10 @@ class Member:
         now_ms, receive = self.now_ms(), self.peer.receive
         for packet in packets:
             receive(link, packet, now_ms)
-        self.act()
+        if self.peer.is_serving:
+            self.wake()  # What other links bring in this turn is answered with the same writes.
+        else:
+            self.act()
 
     def receiving(self, link: int) -> None:
         self.peer.heard(link, self.now_ms())

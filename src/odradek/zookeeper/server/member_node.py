@@ -37,6 +37,7 @@ class MemberNode(ZooKeeperNode):
     """A server that has others: it serves clients while there is a leader, itself or another."""
 
     member_type: type[Member] = Member
+    peer_type: type[Peer] = Peer
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class MemberNode(ZooKeeperNode):
         writer = self._make_writer()
         shelf = self._make_shelf(found)
         timing = timing_of(settings)
-        self.peer = Peer(settings.server_id, timing, self._history(found, shelf))
+        self.peer = self.peer_type(settings.server_id, timing, self._history(found, shelf))
         self.member = self.member_type(
             self.peer,
             shelf,

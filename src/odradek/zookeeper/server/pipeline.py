@@ -24,6 +24,8 @@ from odradek.zookeeper.wire.errors import Error
 from odradek.zookeeper.wire.messages.txn import TxnHeader
 from odradek.zookeeper.wire.requests import Request
 
+CLOSE_SESSION = int(Op.CLOSE_SESSION)
+
 
 @dataclass(slots=True)
 class Forwarded:
@@ -119,13 +121,14 @@ class Pipeline:
     ) -> Proposal:
         """Put a write in line; `asked` is what a client sent, if one did."""
         proposal = self.processor.prepare(asker, cxid, op, request, self._wall_ms())
+        gathering = self._gathering
         self._batch.append(proposal.header.zxid, proposal.entry)
-        self._gathering.append((proposal, origin))
+        gathering.append((proposal, origin))
         self.outstanding += 1
         self.proposed_count += 1
         if self.proposed_count == self._due_count:
             self._is_due.set()
-        if not self._syncing and len(self._gathering) == 1:
+        if len(gathering) == 1 and not self._syncing:
             # All that comes in this tick shares the sync.
             self._loop.call_soon(self._sync)
         return proposal
@@ -166,11 +169,11 @@ class Pipeline:
     def _commit(self, safe: list[tuple[Proposal, Origin | None]]) -> None:
         self.outstanding -= len(safe)
         audience, commit = self._audience, self.processor.commit
-        watches = audience.watches
+        holders = audience.watches.holders
         audience.begin()
         for proposal, origin in safe:
-            answer, happenings = commit(proposal, bool(watches.holders))
-            if happenings or proposal.op == Op.CLOSE_SESSION:
+            answer, happenings = commit(proposal, bool(holders))
+            if happenings or proposal.op == CLOSE_SESSION:
                 audience.committed(proposal.header, happenings)
             if origin is not None:
                 origin.committed(proposal, answer)

@@ -58,6 +58,8 @@ class Shelf:
 
     def read_epochs(self, last_zxid: int) -> tuple[int, int]:
         """The accepted and the current epoch; a server that was alone begins with its zxid's."""
+        # Who was killed may have replaced a file and not synced that; what we read we will promise.
+        self._disk.sync_directory(self._directories.snapshots)
         found = []
         for name in (ACCEPTED_EPOCH, CURRENT_EPOCH):
             epoch = read_epoch(self._disk, self._directories.snapshots, name)

@@ -27,6 +27,10 @@ OF_THE_ENSEMBLE = frozenset(
     }
 )
 
+OF_QUORUM_TLS = frozenset(
+    {"sslQuorum", "portUnification", "sslQuorumReloadCertFiles", "ssl.quorum."}
+)
+
 WITHOUT_EFFECT_YET = OF_THE_ENSEMBLE | frozenset(
     {
         # TLS.
@@ -109,6 +113,8 @@ def why_without_effect(key: str, *, is_alone: bool) -> str:
         return "has no effect: it steers the inside of a JVM"
     if is_alone and is_among(key, OF_THE_ENSEMBLE):
         return ""
+    if is_among(key, OF_QUORUM_TLS):
+        return "has no effect yet: members of an ensemble speak to each other in the clear"
     if is_among(key, WITHOUT_EFFECT_YET):
         return "has no effect yet"
     return ""

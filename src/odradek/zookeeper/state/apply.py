@@ -78,7 +78,7 @@ def _create(
     if parent_cversion > parent.cversion:
         parent.cversion = parent_cversion
         parent.pzxid = zxid
-    existing = store.get(path)
+    existing = store.trace_of(path)
     shared = store.share_list(acl)
     if existing is None:
         store.add(path, Node(data, shared, owner, zxid, header.time), parent)
@@ -110,6 +110,7 @@ def apply_set_data(store: Store, header: TxnHeader, txn: SetDataTxn) -> None:
         return
     before = len(node.data) if node.data else 0
     node.data = txn.data
+    node.seed = None
     node.version = txn.version
     node.mzxid = header.zxid
     node.mtime = header.time

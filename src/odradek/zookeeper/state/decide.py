@@ -16,9 +16,9 @@ from odradek.zookeeper.state.asker import Asker, Rules
 from odradek.zookeeper.state.layer import Layer
 from odradek.zookeeper.state.node import TTL_MS_MAX, Node, is_session
 from odradek.zookeeper.state.parts import MODES, TTL_MODES, parts_of
-from odradek.zookeeper.state.paths import ROOT, UNDELETABLE, is_valid
+from odradek.zookeeper.state.paths import ROOT, UNDELETABLE, is_valid, is_valid_below
 from odradek.zookeeper.state.quota import QuotaText, limits_path, stats_path
-from odradek.zookeeper.state.tree import Tree
+from odradek.zookeeper.state.tree import OPEN_ACL, OPEN_LIST, Tree
 from odradek.zookeeper.wire.codes import CreateMode, Op, Perms
 from odradek.zookeeper.wire.errors import Error
 from odradek.zookeeper.wire.jute import Record
@@ -49,6 +49,7 @@ from odradek.zookeeper.wire.multi import MultiRequest
 from odradek.zookeeper.wire.transactions import TypedMultiTxn
 
 Txn = Record | TypedMultiTxn
+CREATE, WRITE = Perms.CREATE, Perms.WRITE
 EPHEMERAL_MODES = frozenset({CreateMode.EPHEMERAL, CreateMode.EPHEMERAL_SEQUENTIAL})
 SEQUENTIAL_MODES = frozenset(
     {
@@ -69,13 +70,16 @@ class Situation:
     asker: Asker
 
     def allows(self, node: Node, perms: int) -> bool:
-        return self.rules.skips_acl or acl.allows(node.acl, perms, self.asker.ids)
+        if node.acl is OPEN_ACL or self.rules.skips_acl:
+            return True  # Nearly always.
+        return acl.allows(node.acl, perms, self.asker.ids)
 
     def exceeds_quota(
         self, path: str, data: bytes | None, before: bytes | None, nodes_more: int
     ) -> bool:
         """Whether a write would pass a hard limit of what it changes, if only to make it less."""
-        if not self.rules.enforces_quotas or not (covering := self.tree.quotas.covering(path)):
+        covering = self.tree.quotas.covering(path)
+        if covering is None:
             return False
         limits, used = self.tree.get(limits_path(covering)), self.tree.get(stats_path(covering))
         if limits is None or used is None:
@@ -108,12 +112,11 @@ def makes_ephemerals(op: int, request: Any) -> bool:
 
 
 def decide_create(now: Situation, header: TxnHeader, request: CreateRequest) -> Txn | Error:
-    made = _new_node(now, request, ttl_ms=-1)
-    if isinstance(made, Error):
+    made = _new_node(now, request, -1)
+    if type(made) is Error:
         return made
     path, entries, cversion = made
-    is_ephemeral = request.flags in EPHEMERAL_MODES
-    return CreateTxn(path, request.data, entries, is_ephemeral, cversion)
+    return CreateTxn(path, request.data, entries, request.flags in EPHEMERAL_MODES, cversion)
 
 
 def decide_create_container(
@@ -147,23 +150,24 @@ def _new_node(
     slash = path.rfind("/")
     if slash == -1 or "\0" in path:
         return Error.BAD_ARGUMENTS
-    entries = acl.fix(request.acl, now.asker.ids)
-    if isinstance(entries, Error):
+    entries = acl.fix(request.acl, now.asker.ids) if request.acl is not OPEN_LIST else OPEN_LIST
+    if type(entries) is Error:
         return entries
-    parent = now.layer.get(path[:slash] or ROOT)
+    get = now.layer.get
+    parent = get(path[:slash] or ROOT)
     if parent is None:
         return Error.NO_NODE
-    if not now.allows(parent, Perms.CREATE):
+    if not now.allows(parent, CREATE):
         return Error.NO_AUTH
-    if flags in SEQUENTIAL_MODES:
+    if flags and flags in SEQUENTIAL_MODES:
         path += f"{parent.cversion:010d}"
-    if not is_valid(path):
+    if not is_valid_below(path, slash):
         return Error.BAD_ARGUMENTS
-    if now.layer.get(path) is not None:
+    if get(path) is not None:
         return Error.NODE_EXISTS
     if parent.owner and is_session(parent.owner):
         return Error.NO_CHILDREN_FOR_EPHEMERALS
-    if now.exceeds_quota(path, request.data, None, nodes_more=1):
+    if now.rules.enforces_quotas and now.exceeds_quota(path, request.data, None, nodes_more=1):
         return Error.QUOTA_EXCEEDED
     return path, entries, int32(parent.cversion + 1)
 
@@ -215,11 +219,11 @@ def decide_set_data(now: Situation, header: TxnHeader, request: SetDataRequest) 
     node = now.layer.get(path)
     if node is None or not path:
         return Error.NO_NODE if is_valid(path) else Error.BAD_ARGUMENTS
-    if not now.allows(node, Perms.WRITE):
+    if not now.allows(node, WRITE):
         return Error.NO_AUTH
-    if now.exceeds_quota(path, request.data, node.data, nodes_more=0):
+    if now.rules.enforces_quotas and now.exceeds_quota(path, request.data, node.data, nodes_more=0):
         return Error.QUOTA_EXCEEDED
-    if request.version not in (-1, node.version):
+    if request.version != -1 and request.version != node.version:
         return Error.BAD_VERSION
     return SetDataTxn(path, request.data, int32(node.version + 1))
 
@@ -285,7 +289,7 @@ def decide_multi(now: Situation, header: TxnHeader, request: MultiRequest | None
     if operations is None:
         return Error.MARSHALLING_ERROR
     trial = Layer(now.layer)
-    trial.begin(header.zxid)
+    trial.begin()
     then = Situation(trial, now.tree, now.rules, now.asker)
     parts: list[tuple[int, Record]] = []
     for op, part in operations:

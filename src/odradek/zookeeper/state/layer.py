@@ -2,14 +2,12 @@
 
 Requests are pipelined: the next one must see what those before it will have done. `apply` runs on
 a layer as on the tree, but changes copies, one for each transaction: so when its turn comes, the
-tree can take over what the transaction made, instead of making it again.
+tree can adopt what the transaction made, instead of making it again.
 
 A multi gets a layer of its own over this one, on which its parts are tried.
 """
 
 from __future__ import annotations
-
-from collections import deque
 
 from odradek.zookeeper.state.node import Node
 from odradek.zookeeper.state.tree import DIGEST_MASK, OPEN_ACL, OPEN_LIST, Acl, Tree
@@ -21,33 +19,31 @@ Changes = dict[str, Node | None]  # By path; None stands for a node that is gone
 class Layer:
     """Changes over a tree, or over another layer."""
 
-    __slots__ = ("_below", "_newest", "_pending", "_present", "digest")
+    __slots__ = ("_below", "_get_below", "_newest", "_present", "digest")
 
     def __init__(self, below: Tree | Layer) -> None:
         self._below = below
+        self._get_below = below.get
         self._newest: dict[str, Changes] = {}  # By path: the last pending ones that touch it.
-        self._pending: deque[tuple[int, Changes]] = deque()  # By zxid, oldest first.
         self._present: Changes = {}  # Of the transaction that is being decided.
         self.digest: int = below.digest
 
-    def begin(self, zxid: int) -> None:
-        """What follows belongs to this transaction."""
-        self._present = {}
-        self._pending.append((zxid, self._present))
+    def begin(self) -> Changes:
+        """What follows belongs to a new transaction, and will be found in what is returned."""
+        present: Changes = {}
+        self._present = present
+        return present
 
-    def take(self, zxid: int) -> Changes:
-        """It is the turn of this transaction: forget it, and give what it changed."""
-        first, changes = self._pending.popleft()
-        assert first == zxid
+    def forget(self, changes: Changes) -> None:
+        """It is the turn of this transaction, the oldest of all: the tree shows it from now on."""
         newest = self._newest
         for path in changes:
             if newest[path] is changes:  # Not the node: of two deletions pending, both are None.
                 del newest[path]
-        return changes
 
     def get(self, path: str) -> Node | None:
         newest = self._newest
-        return newest[path][path] if path in newest else self._below.get(path)
+        return newest[path][path] if path in newest else self._get_below(path)
 
     def ephemerals_of(self, session_id: int) -> set[str]:
         """The znodes that will go when this session does."""
@@ -60,17 +56,21 @@ class Layer:
                 paths.add(path)
         return paths
 
+    def trace_of(self, path: str) -> Node | None:
+        """Nothing: what is decided upon a layer was seen not to be there."""
+        return None
+
     def change(self, path: str) -> Node | None:
         """A copy of the node that is about to change; `changed` must follow."""
-        node = self.get(path)
-        if node is None or path in self._present:
+        changes = self._newest.get(path)
+        node = self._get_below(path) if changes is None else changes[path]
+        if node is None or changes is self._present:
             return node
         return node.copy()
 
     def changed(self, path: str, node: Node) -> None:
-        new = node.compute_digest(path)
-        self.digest = (self.digest - node.digest + new) & DIGEST_MASK
-        node.digest = new
+        before = node.digest
+        self.digest = (self.digest - before + node.renew_digest(path)) & DIGEST_MASK
         present = self._newest[path] = self._present
         present[path] = node
 

@@ -1,7 +1,7 @@
 """Znodes.
 
-There are hundreds of thousands of them, so a node is thirteen slots and shares what it can: one
-ACL for all that have the same, no table of children until there is a child.
+There are hundreds of thousands of them, so a node is a few slots and shares what it can: one ACL
+for all that have the same, no table of children until there is a child.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ TTL_MARK = 0xFF << 56
 TTL_RESERVED_BITS = 0xFFFF << 40
 TTL_MS_MAX = (1 << 40) - 1
 
+NOT_COVERED = -1  # The seed of a node that the tree's digest leaves out.
+
 _NUMBERS = Struct(">qqqqqiiiq").pack
+_STAT = Struct(">qqqqiiiqiiq").pack
 
 
 def ttl_owner(ttl_ms: int) -> int:
@@ -55,6 +58,7 @@ class Node:
         "mzxid",
         "owner",
         "pzxid",
+        "seed",
         "version",
     )
 
@@ -70,6 +74,9 @@ class Node:
         self.children: dict[str, None] | None = None  # In the order of their creation.
         self.child_count = 0
         self.digest = 0
+        # Where the digest begins: with the path and the data. Kept for nodes that change, as the
+        # parent of many does with every child; None until then, and when the data is new.
+        self.seed: int | None = None
 
     def copy(self) -> Node:
         """The same numbers; the children are not copied, only counted."""
@@ -88,32 +95,45 @@ class Node:
         twin.children = None
         twin.child_count = self.child_count
         twin.digest = self.digest
+        twin.seed = self.seed
         return twin
 
     def stat(self) -> Stat:
         """The numbers as clients see them."""
-        owner = self.owner
-        return Stat(
+        return Stat.decode(self.packed_stat())
+
+    def packed_stat(self) -> bytes:
+        """The same as they are sent: most answers need no more of it."""
+        owner, child_count = self.owner, self.child_count
+        return _STAT(
             self.czxid,
             self.mzxid,
             self.ctime,
             self.mtime,
             self.version,
-            2 * self.cversion - self.child_count,
+            2 * self.cversion - child_count,
             self.aversion,
             owner if owner and is_session(owner) else 0,
             len(self.data) if self.data else 0,
-            self.child_count,
+            child_count,
             self.pzxid,
         )
 
     def compute_digest(self, path: str) -> int:
         """A number that changes with the node; 0 for what is not covered by the tree's digest."""
-        if path.startswith("/zookeeper/"):
+        return self._digest_from(seed_of(path, self.data))
+
+    def renew_digest(self, path: str) -> int:
+        """The same for a node that has changed and may change again: where it begins is kept."""
+        seed = self.seed
+        if seed is None:
+            seed = self.seed = seed_of(path, self.data)
+        self.digest = digest = self._digest_from(seed)
+        return digest
+
+    def _digest_from(self, seed: int) -> int:
+        if seed == NOT_COVERED:
             return 0
-        digest = crc32(path.encode()) if path != "/" else 0
-        if self.data:
-            digest = crc32(self.data, digest)
         return crc32(
             _NUMBERS(
                 self.czxid,
@@ -126,5 +146,12 @@ class Node:
                 self.aversion,
                 self.owner,
             ),
-            digest,
+            seed,
         )
+
+
+def seed_of(path: str, data: bytes | None) -> int:
+    if path.startswith("/zookeeper/"):
+        return NOT_COVERED
+    seed = crc32(path.encode()) if path != "/" else 0
+    return crc32(data, seed) if data else seed

@@ -12,6 +12,7 @@ import re
 _FORBIDDEN = r"/\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\U0010ffff"
 _NAME = rf"(?!\.{{1,2}}(?:/|\Z))[^{_FORBIDDEN}]+"
 _VALID = re.compile(rf"/(?:{_NAME}(?:/{_NAME})*)?").fullmatch
+_VALID_NAME = re.compile(_NAME).fullmatch
 
 ROOT = "/"
 SYSTEM = "/zookeeper"
@@ -23,6 +24,13 @@ UNDELETABLE = frozenset({"", ROOT, SYSTEM, CONFIG, QUOTA})
 def is_valid(path: str) -> bool:
     """Whether a znode could have this path."""
     return _VALID(path) is not None
+
+
+def is_valid_below(path: str, slash: int) -> bool:
+    """The same for a path whose parent, all before its last slash, is there: its name counts."""
+    if _VALID_NAME(path, slash + 1) is None:
+        return path == ROOT
+    return not path.startswith("//")  # Its parent is the root, with one slash too many.
 
 
 def parent_of(path: str) -> str:

@@ -9,12 +9,13 @@ from typing import Any
 from odradek.zookeeper.state import acl
 from odradek.zookeeper.state.asker import Asker, Rules
 from odradek.zookeeper.state.node import Node
-from odradek.zookeeper.state.tree import Tree
+from odradek.zookeeper.state.tree import OPEN_ACL, Tree
 from odradek.zookeeper.state.watches import MEANT, Kind, Watcher, Watches
 from odradek.zookeeper.wire.codes import AddWatchMode, Op, Perms
 from odradek.zookeeper.wire.errors import Error
 from odradek.zookeeper.wire.jute import Record
 from odradek.zookeeper.wire.messages.data import ClientInfo
+from odradek.zookeeper.wire.messages.packed import PackedData, PackedStat
 from odradek.zookeeper.wire.messages.requests import (
     AddWatchRequest,
     CheckWatchesRequest,
@@ -29,18 +30,17 @@ from odradek.zookeeper.wire.messages.requests import (
 )
 from odradek.zookeeper.wire.messages.responses import (
     ErrorResponse,
-    ExistsResponse,
     GetACLResponse,
     GetAllChildrenNumberResponse,
     GetChildren2Response,
     GetChildrenResponse,
-    GetDataResponse,
     GetEphemeralsResponse,
     WhoAmIResponse,
 )
 from odradek.zookeeper.wire.multi import MultiReadRequest, MultiResponse
 
 Answer = Record | MultiResponse | None
+READ = Perms.READ
 BLANKS = "".join(map(chr, range(0x21)))  # What Java trims.
 
 
@@ -54,14 +54,15 @@ class Reader:
     asker: Asker
     watcher: Watcher
 
-    def find(self, path: str, perms: int = Perms.READ) -> Node | Error:
+    def find(self, path: str, perms: int = READ) -> Node | Error:
         """The node at a path, if it is there and may be read."""
         node = self.tree.get(path)
         if node is None:
             return Error.NO_NODE
-        if self.rules.skips_acl or acl.allows(node.acl, perms, self.asker.ids):
-            return node
-        return Error.NO_AUTH
+        entries = node.acl
+        if entries is OPEN_ACL or self.rules.skips_acl:
+            return node  # Nearly always.
+        return node if acl.allows(entries, perms, self.asker.ids) else Error.NO_AUTH
 
 
 def read(reader: Reader, op: int, request: Any) -> Answer | Error:
@@ -71,11 +72,11 @@ def read(reader: Reader, op: int, request: Any) -> Answer | Error:
 
 def get_data(reader: Reader, request: GetDataRequest) -> Answer | Error:
     node = reader.find(request.path)
-    if isinstance(node, Error):
+    if type(node) is Error:
         return node
     if request.watch:
         reader.watches.add(Kind.DATA, request.path, reader.watcher)
-    return GetDataResponse(node.data, node.stat())
+    return PackedData(node.data, node.packed_stat())
 
 
 def exists(reader: Reader, request: ExistsRequest) -> Answer | Error:
@@ -85,7 +86,7 @@ def exists(reader: Reader, request: ExistsRequest) -> Answer | Error:
     node = reader.find(request.path)
     if request.watch and node is not Error.NO_AUTH:
         reader.watches.add(Kind.DATA, request.path, reader.watcher)
-    return node if isinstance(node, Error) else ExistsResponse(node.stat())
+    return node if isinstance(node, Error) else PackedStat(node.packed_stat())
 
 
 def get_children(reader: Reader, request: GetChildrenRequest) -> Answer | Error:

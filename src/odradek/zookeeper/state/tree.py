@@ -76,67 +76,78 @@ class Tree:
         root.digest = root.compute_digest(ROOT)
         self.digest = root.digest
 
+    def trace_of(self, path: str) -> Node | None:
+        """What is there of a node that is about to be made, if the tree is fuzzy."""
+        return self.nodes.get(path)
+
     def change(self, path: str) -> Node | None:
         """The node that is about to change; `changed` must follow."""
         return self.nodes.get(path)
 
     def changed(self, path: str, node: Node) -> None:
         """The numbers or the data of this node are now others."""
-        new = node.compute_digest(path)
-        self.digest = (self.digest - node.digest + new) & DIGEST_MASK
-        node.digest = new
+        self.digest = (self.digest - node.digest + node.renew_digest(path)) & DIGEST_MASK
 
     def adopt(self, changes: dict[str, Node | None]) -> None:
         """Take over what a transaction made on a layer: nodes made, changed or (None) deleted.
 
-        Copies count their children but do not carry them. So children come and go first, and then
-        each parent is replaced by a copy with the right count.
+        Copies count their children but do not carry them: a copy takes over the table of the node
+        that it replaces, whether children came and went in it before or will after that.
         """
         nodes = self.nodes
         for path, node in changes.items():
-            if node is None:
-                self.remove(path, nodes[path], nodes[parent_of(path) or ROOT])
-            elif path not in nodes:
-                if node.acl is not OPEN_ACL:
-                    node.acl = self.share(node.acl)
-                self.add(path, node, nodes[parent_of(path) or ROOT])
-        for path, node in changes.items():
-            if node is not None and nodes[path] is not node:
-                self._replace(path, nodes[path], node)
+            before = nodes.get(path)
+            if before is None:
+                if node is not None:
+                    self._adopt_new(path, node)
+            elif node is None:
+                self._drop(path, before, nodes[parent_of(path) or ROOT])
+            else:
+                node.children = before.children
+                nodes[path] = node
+                if path == ROOT:
+                    nodes[""] = node
+                self.digest = (self.digest - before.digest + node.digest) & DIGEST_MASK
+                if node.mzxid != before.mzxid:  # Its data was set, perhaps to the same.
+                    bytes_before = len(before.data) if before.data else 0
+                    self.resized(path, (len(node.data) if node.data else 0) - bytes_before)
 
-    def _replace(self, path: str, before: Node, node: Node) -> None:
-        node.children = before.children
-        self.nodes[path] = node
-        if path == ROOT:
-            self.nodes[""] = node
-        self.digest = (self.digest - before.digest + node.digest) & DIGEST_MASK
-        if node.mzxid != before.mzxid:  # Its data was set, perhaps to the same.
-            bytes_before = len(before.data) if before.data else 0
-            self.resized(path, (len(node.data) if node.data else 0) - bytes_before)
+    def _adopt_new(self, path: str, node: Node) -> None:
+        if node.acl is not OPEN_ACL:
+            node.acl = self.share(node.acl)
+        self._put(path, node, self.nodes[parent_of(path) or ROOT])
 
     def add(self, path: str, node: Node, parent: Node) -> None:
         """Put a node below its parent."""
-        if parent.children is None:
-            parent.children = {}
-        parent.children[name_of(path)] = None
         parent.child_count += 1
+        node.digest = node.compute_digest(path)
+        self._put(path, node, parent)
+
+    def _put(self, path: str, node: Node, parent: Node) -> None:
+        children = parent.children
+        if children is None:
+            children = parent.children = {}
+        children[path[path.rfind("/") + 1 :]] = None
         self.nodes[path] = node
-        digest = node.digest = node.digest or node.compute_digest(path)
-        self.digest = (self.digest + digest) & DIGEST_MASK
+        self.digest = (self.digest + node.digest) & DIGEST_MASK
         if node.owner:
             self._index_owner(path, node.owner)
+        data = node.data
+        self.data_bytes += len(path) + len(data) if data else len(path)
         if path.startswith(QUOTA_PREFIX):
             self._add_quota(path)
-        data_bytes = len(node.data) if node.data else 0
-        self.data_bytes += len(path)
-        self.resized(path, data_bytes, 1)
+        if self.quotas.paths:
+            self._count_use(path, len(data) if data else 0, 1)
 
     def remove(self, path: str, node: Node, parent: Node) -> None:
         """Take a node away; it has no children."""
+        parent.child_count -= 1
+        self._drop(path, node, parent)
+
+    def _drop(self, path: str, node: Node, parent: Node) -> None:
         del self.nodes[path]
         assert parent.children is not None
         parent.children.pop(name_of(path), None)
-        parent.child_count -= 1
         self.digest = (self.digest - node.digest) & DIGEST_MASK
         if node.owner:
             self._forget_owner(path, node.owner)
@@ -149,7 +160,11 @@ class Tree:
     def resized(self, path: str, bytes_more: int, nodes_more: int = 0) -> None:
         """Count what a change of a node adds to the tree, and to the quota over it."""
         self.data_bytes += bytes_more
-        if self.quotas.paths and (covering := self.quotas.covering(path)):
+        if self.quotas.paths:
+            self._count_use(path, bytes_more, nodes_more)
+
+    def _count_use(self, path: str, bytes_more: int, nodes_more: int) -> None:
+        if covering := self.quotas.covering(path):
             stats = self.nodes.get(stats_path(covering))
             if stats is not None:
                 used = QuotaText.parse(stats.data)

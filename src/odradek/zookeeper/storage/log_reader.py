@@ -116,7 +116,10 @@ def truncate_log(disk: Disk, directory: str, zxid: int) -> None:
 
 
 def cut_tail(disk: Disk, directory: str, last: LogEntry | None) -> str | None:
-    """Remove what a crash left behind the last entry; say what was done, if anything."""
+    """Remove what a crash left behind the last entry, and keep the rest for good.
+
+    Says what was done, if anything.
+    """
     files = log_files(disk, directory)
     if not files:
         return None
@@ -125,8 +128,11 @@ def cut_tail(disk: Disk, directory: str, last: LogEntry | None) -> str | None:
         disk.remove(newest)
         disk.sync_directory(directory)
         return f"removed {newest}, which holds no transaction"
-    with disk.open(newest, read_only=True) as file:
+    with disk.open(newest) as file:
         if is_blank(file.pread(last.end, FRAME_START.size)):
+            # Who was killed may have written what it never synced; now it is ours to answer for.
+            file.sync()
+            disk.sync_directory(directory)
             return None
         tail_bytes = last_byte(file, last.end) - last.end
     cut(disk, newest, last.end)

@@ -73,9 +73,10 @@ class TxnLog:
 
     def only_appends(self, batch: Batch) -> bool:
         """Whether this is a mere write to zeros: no file to begin or to end, none to grow."""
-        size = sum(len(frame) for run in batch.runs for frame in run.frames)
-        is_plain = len(batch.runs) == 1 and not batch.runs[0].starts_file and not batch.ends_file
-        return is_plain and self._file is not None and self._position + size < self._size
+        if len(batch.runs) != 1 or batch.ends_file or self._file is None:
+            return False
+        run = batch.runs[0]
+        return not run.starts_file and self._position + run.size < self._size
 
     def go_back(self, zxid: int) -> None:
         """Go on behind this zxid, in a new file: what came later was taken out of the files."""

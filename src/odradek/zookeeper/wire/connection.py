@@ -33,8 +33,9 @@ from odradek.zookeeper.wire.requests import (
     Request,
     Unreadable,
     decode_if_readable,
-    decode_request,
     encode_request,
+    reader_of,
+    readers,
 )
 from odradek.zookeeper.wire.words import WORD_BYTES, FourLetterWord, find_word, is_word
 
@@ -185,11 +186,16 @@ class ClientConnection:
 
 
 def _decode_requests(frames: list[Frame]) -> list[FromClient]:
-    # A large frame is a view of a buffer of its own. `type() is` is the fastest way to ask.
+    requests: list[FromClient] = []
     try:
-        return [decode_request(frame if type(frame) is bytes else bytes(frame)) for frame in frames]
+        for frame in frames:
+            # A large frame is a view of a buffer of its own. `type() is` is the fastest way to ask.
+            whole = frame if type(frame) is bytes else bytes(frame)
+            read = readers.get(whole[4:8]) or reader_of(whole)
+            requests.append(read(whole))
     except ProtocolError:
         return [decode_if_readable(bytes(frame)) for frame in frames]
+    return requests
 
 
 def _framed(body: bytes) -> bytes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import final
 
 
+@final
 class Error(IntEnum):
     OK = 0
     SYSTEM_ERROR = -1

@@ -8,9 +8,8 @@ packets go on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
-from typing import Self
+from typing import NamedTuple
 
 from odradek.runtime.errors import ProtocolError
 from odradek.zookeeper.wire.codes import PacketType
@@ -27,7 +26,12 @@ DATA_BYTES_MAX = 2 * JUTE_MAXBUFFER
 START = Struct(">iqi")
 LENGTH = Struct(">i")
 ID_BYTES_LEAST = 2 * LENGTH.size
+NO_AUTHINFO = LENGTH.pack(-1)
+START_BYTES, PLAIN_BYTES = START.size, START.size + LENGTH.size
+SNAP = int(PacketType.SNAP)
 TOUCH_BYTES = 12
+
+_read_start = START.unpack_from
 
 
 class PacketReader:
@@ -54,8 +58,15 @@ class PacketReader:
 
     def feed(self, data: bytes) -> list[QuorumPacket]:
         """Take bytes of the stream; return the packets they complete, up to a SNAP."""
-        self._held += data
-        return self._take_packets()
+        if self._held or self.is_raw:
+            self._held += data
+            return self._take_packets()
+        packets: list[QuorumPacket] = []
+        rest = self._take_plain(data, packets)
+        if rest < len(data):
+            self._held += data[rest:]
+            packets += self._take_packets()
+        return packets
 
     def take_raw(self) -> bytes:
         """What has come of the snapshot since the last call."""
@@ -70,6 +81,23 @@ class PacketReader:
         self.is_raw = False
         self._held[:0] = rest
         return self._take_packets()
+
+    def _take_plain(self, data: bytes, packets: list[QuorumPacket]) -> int:
+        """Take the packets at the start that are whole and ordinary; say where they end.
+
+        While a leader broadcasts nearly all are: short enough, no authinfo, no SNAP. What is not
+        is left to those who look at every length.
+        """
+        position, last, size_max = 0, len(data) - PLAIN_BYTES, self._data_bytes_max
+        while position <= last:
+            type_, zxid, size = _read_start(data, position)
+            start = position + START_BYTES
+            end = start + size if size > 0 else start
+            if not -1 <= size <= size_max or data[end : end + 4] != NO_AUTHINFO or type_ == SNAP:
+                break
+            packets.append(QuorumPacket(type_, zxid, data[start:end] if size >= 0 else None, None))
+            position = end + 4
+        return position
 
     def _take_packets(self) -> list[QuorumPacket]:
         end = 0
@@ -124,8 +152,7 @@ class PacketReader:
         return max(size, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ForwardedRequest:
+class ForwardedRequest(NamedTuple):
     """The data of a REQUEST: what a learner's client asked, for the leader to decide."""
 
     session_id: int
@@ -134,7 +161,7 @@ class ForwardedRequest:
     body: bytes
 
     @classmethod
-    def decode(cls, data: bytes) -> Self:
+    def decode(cls, data: bytes) -> ForwardedRequest:
         header, start = ForwardedHeader.read(data)
         return cls(header.session_id, header.cxid, header.type, data[start:])
 

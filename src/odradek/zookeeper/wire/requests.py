@@ -52,11 +52,7 @@ class Unreadable:
 
 def decode_request(frame: bytes) -> Request:
     """Read one frame, given without its length."""
-    try:
-        read = _readers[frame[4:8]]
-    except KeyError:
-        read = _find_reader(frame)
-    return read(frame)
+    return (readers.get(frame[4:8]) or reader_of(frame))(frame)
 
 
 def decode_if_readable(frame: bytes) -> Request | Unreadable:
@@ -87,15 +83,16 @@ def encode_request(xid: int, op: int, record: Body | None = None) -> bytes:
     return write(record, xid, op)
 
 
-_readers: dict[bytes, Callable[[bytes], Request]] = {}
+readers: dict[bytes, Callable[[bytes], Request]] = {}  # Those that were used, by operation.
 _writers: dict[type, Callable[..., bytes]] = {}
 
 
-def _find_reader(frame: bytes) -> Callable[[bytes], Request]:
+def reader_of(frame: bytes) -> Callable[[bytes], Request]:
+    """What reads such a frame; the next one finds it in `readers`."""
     operation = BY_CLIENTS.get(_read_header(frame).type)
     if operation is None:
         return _read_header  # And not kept: a peer could fill our memory with made-up codes.
-    reader = _readers[frame[4:8]] = _make_reader(operation.request)
+    reader = readers[frame[4:8]] = _make_reader(operation.request)
     return reader
 
 

@@ -8,12 +8,13 @@ its record or after its digest; anything else is not ours to guess, and is refus
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 from odradek.runtime.errors import ProtocolError
 from odradek.zookeeper.wire.codes import Op
-from odradek.zookeeper.wire.jute import Record
+from odradek.zookeeper.wire.jute import Record, compile_writer
 from odradek.zookeeper.wire.messages.txn import (
     CreateTxn,
     CreateTxnV0,
@@ -45,8 +46,7 @@ class TypedMultiTxn:
         return MultiTxn([Txn(op, record.encode()) for op, record in self.txns]).encode()
 
 
-@dataclass(frozen=True, slots=True)
-class TxnEntry:
+class TxnEntry(NamedTuple):
     """One transaction, whole. `record` is None where a closing session names no paths."""
 
     header: TxnHeader
@@ -54,7 +54,7 @@ class TxnEntry:
     digest: TxnDigest | None
 
     @classmethod
-    def decode(cls, data: bytes) -> Self:
+    def decode(cls, data: bytes) -> TxnEntry:
         header, start = TxnHeader.read(data)
         record, end = _read_record(header.type, data, start)
         if end == len(data):
@@ -68,6 +68,24 @@ class TxnEntry:
         record = self.record.encode() if self.record else b""
         digest = self.digest.encode() if self.digest else b""
         return self.header.encode() + record + digest
+
+
+def encode_start(header: TxnHeader, record: Record | TypedMultiTxn) -> bytes:
+    """Header and record in one go: what is logged but for the digest."""
+    try:
+        write = _writers[type(record)]
+    except KeyError:
+        write = _writers[type(record)] = _make_writer(type(record))
+    return write(record, header.client_id, header.cxid, header.zxid, header.time, header.type)
+
+
+_writers: dict[type, Callable[..., bytes]] = {}
+
+
+def _make_writer(kind: type) -> Callable[..., bytes]:
+    if issubclass(kind, Record):
+        return compile_writer(kind, TxnHeader, is_framed=False)
+    return lambda record, *numbers: TxnHeader(*numbers).encode() + record.encode()
 
 
 def _open_part(part: Txn) -> Record:

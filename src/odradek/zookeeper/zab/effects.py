@@ -4,6 +4,8 @@ The shell walks the list. Effects on the disk (those with a `mark`) go to one qu
 order; once one is durable, the shell says so with its mark, which vouches for all before it. All
 others are done at once. No core lets a packet go that promises what the disk does not hold yet, so
 the shell needs no rule of its own about that: it sends what it is given.
+
+What is asked for with every write is a named tuple, which is made in a fraction of the time.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from odradek.zookeeper.wire.codes import ServerState
 from odradek.zookeeper.wire.election import Notification
@@ -50,8 +53,7 @@ class Close:
     link: int
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Send a packet to each of these, behind all that was sent to them before."""
 
     links: Sequence[int]
@@ -77,8 +79,7 @@ class ReadLog:
     zxid: int
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(NamedTuple):
     """Append an entry to the log."""
 
     mark: int
@@ -120,8 +121,7 @@ class Activate:
     membership: Membership
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """Apply this entry to the tree, and answer whoever waits for it."""
 
     zxid: int
@@ -151,8 +151,7 @@ class TouchSessions:
     touches: Sequence[SessionTouch]
 
 
-@dataclass(frozen=True, slots=True)
-class Decide:
+class Decide(NamedTuple):
     """A learner's client asks for this: propose it, or answer a sync with `sync`."""
 
     link: int

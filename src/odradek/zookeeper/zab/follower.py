@@ -8,6 +8,9 @@ from odradek.zookeeper.wire.messages.quorum import DesignatedLeader, QuorumPacke
 from odradek.zookeeper.zab import packets
 from odradek.zookeeper.zab.learner import Learner
 
+# Plain numbers are compared in a third of the time that members of an enumeration take.
+PROPOSAL, COMMIT = int(PacketType.PROPOSAL), int(PacketType.COMMIT)
+
 
 class Follower(Learner):
     """A learner that votes."""
@@ -16,21 +19,20 @@ class Follower(Learner):
     state = ServerState.FOLLOWING
 
     def _take_broadcast(self, packet: QuorumPacket) -> None:
-        match packet.type:
-            case PacketType.PROPOSAL:
-                self._take_proposal(packet)
-            case PacketType.COMMIT:
-                self._take_commit(packet.zxid)
-                self._history.commit_through(packet.zxid)
-            case PacketType.COMMITANDACTIVATE:
-                leader = DesignatedLeader.decode(packets.data_of(packet)).server_id
-                self._take_commit(packet.zxid)
-                membership = self._configuration.proposed
-                self._history.commit_through(packet.zxid)
-                if membership:
-                    self._activate(membership, leader)
-            case _:
-                raise ProtocolError(f"the leader sent a packet of type {packet.type}")
+        if packet.type == PROPOSAL:
+            self._take_proposal(packet)
+        elif packet.type == COMMIT:
+            self._take_commit(packet.zxid)
+            self._history.commit_through(packet.zxid)
+        elif packet.type == PacketType.COMMITANDACTIVATE:
+            leader = DesignatedLeader.decode(packets.data_of(packet)).server_id
+            self._take_commit(packet.zxid)
+            membership = self._configuration.proposed
+            self._history.commit_through(packet.zxid)
+            if membership:
+                self._activate(membership, leader)
+        else:
+            raise ProtocolError(f"the leader sent a packet of type {packet.type}")
 
     def _ack_durable(self) -> None:
         while self._unacked and self._is_durable(self._unacked[0][0]):

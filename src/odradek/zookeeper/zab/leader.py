@@ -48,7 +48,9 @@ from odradek.zookeeper.zab.timing import Timing
 from odradek.zookeeper.zab.window import Entry
 from odradek.zookeeper.zab.zxid import COUNTER_MAX, EPOCH_MAX, counter_of, epoch_of, first_zxid
 
-ACK = PacketType.ACK
+# Plain numbers are compared in a third of the time that members of an enumeration take.
+ACK, REQUEST = int(PacketType.ACK), int(PacketType.REQUEST)
+SERVING = Stage.SERVING
 
 
 class Phase(Enum):
@@ -72,6 +74,7 @@ class Leader:
         self._my_id = my_id
         self._configuration = history.configuration
         self._timing = timing
+        self._sync_ms = timing.sync_ms
         self._history = history
         self._effects = history.effects
         self._recency = (history.current_epoch, history.last_zxid)
@@ -109,8 +112,9 @@ class Leader:
         handler = self.handlers.get(link)
         if handler is None:
             return
-        if handler.stage is Stage.SERVING:
-            handler.heard_serving(self._timing, now_ms)
+        if handler.stage is SERVING:
+            handler.heard_ms = now_ms
+            handler.synced_until_ms = now_ms + self._sync_ms
             self._take(handler, packet)
             return
         handler.heard_ms = now_ms
@@ -324,6 +328,11 @@ class Leader:
         if packet.type == ACK:  # Most are, so they are not made to wait.
             self._take_ack(handler, packet.zxid)
             return
+        if packet.type == REQUEST:
+            request = ForwardedRequest.decode(packets.data_of(packet))
+            authinfo = tuple(packet.authinfo or ())
+            self._effects.append(Decide(handler.link, handler.server_id, request, authinfo))
+            return
         match packet.type:
             case PacketType.PING:
                 if touches := decode_touches(packet.data or b""):
@@ -331,10 +340,6 @@ class Leader:
             case PacketType.REVALIDATE:
                 touch = SessionTouch.decode(packets.data_of(packet))
                 self._effects.append(Revalidate(handler.link, handler.server_id, touch))
-            case PacketType.REQUEST:
-                request = ForwardedRequest.decode(packets.data_of(packet))
-                authinfo = tuple(packet.authinfo or ())
-                self._effects.append(Decide(handler.link, handler.server_id, request, authinfo))
             case _:
                 raise ProtocolError(f"a learner sent a packet of type {packet.type}")
 

@@ -12,6 +12,7 @@ it, the leader hopes. What differs between followers and observers comes after t
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from enum import IntEnum
@@ -31,6 +32,7 @@ from odradek.zookeeper.zab.window import Entry
 from odradek.zookeeper.zab.zxid import epoch_of, first_zxid, follows
 
 ALREADY_ACCEPTED = -1
+FOR_ALL = frozenset({PacketType.PING, PacketType.REVALIDATE, PacketType.SYNC})
 
 
 class Step(IntEnum):
@@ -47,7 +49,7 @@ class Step(IntEnum):
     SERVING = 8
 
 
-class Learner:
+class Learner(ABC):
     """One attempt to follow one leader."""
 
     info_type: PacketType
@@ -283,6 +285,7 @@ class Learner:
         elif self.step is Step.SERVING:
             self._ack_durable()
 
+    @abstractmethod
     def _ack_durable(self) -> None:
         """Followers ack here what their disks hold; observers have no say."""
 
@@ -306,6 +309,9 @@ class Learner:
     # Broadcast, as far as it is the same for all.
 
     def _take(self, packet: QuorumPacket) -> None:
+        if packet.type not in FOR_ALL:  # Most are not.
+            self._take_broadcast(packet)
+            return
         match packet.type:
             case PacketType.PING:
                 self._answer_ping(packet)
@@ -314,11 +320,10 @@ class Learner:
                 self._effects.append(Revalidated(verdict.session_id, verdict.is_valid))
             case PacketType.SYNC:
                 self._effects.append(Synced())
-            case _:
-                self._take_broadcast(packet)
 
+    @abstractmethod
     def _take_broadcast(self, packet: QuorumPacket) -> None:
-        raise NotImplementedError
+        """Take what only followers, or only observers, are sent once they serve."""
 
     def _answer_ping(self, packet: QuorumPacket) -> None:
         touches = [SessionTouch(*it) for it in self.touched.items()]

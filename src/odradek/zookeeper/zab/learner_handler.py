@@ -49,10 +49,6 @@ class LearnerHandler:
         self.stage = stage
         self.heard_ms = now_ms
 
-    def heard_serving(self, timing: Timing, now_ms: int) -> None:
-        self.heard_ms = now_ms
-        self.synced_until_ms = now_ms + timing.sync_ms
-
     def proposed(self, zxid: int, now_ms: int) -> None:
         """Remember one proposal at a time: who acks that within the limit keeps up."""
         if self._proposal is None and self.stage is Stage.SERVING:

@@ -37,3 +37,6 @@ class Observer(Learner):
         self._take_commit(packet.zxid)
         self._history.commit_through(packet.zxid)
         self._unacked.clear()
+
+    def _ack_durable(self) -> None:
+        """Nobody waits for it."""

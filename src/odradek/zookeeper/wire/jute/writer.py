@@ -32,23 +32,25 @@ if TYPE_CHECKING:
 
 
 def compile_writer(
-    record_type: type[Record], header: type[Record] | None = None
+    record_type: type[Record], header: type[Record] | None = None, *, is_framed: bool = True
 ) -> Callable[..., Any]:
     """A function that writes this record.
 
     Alone it is `write(record) -> bytes`. With a header it is `write(record, *header's fields)`
-    and makes a whole frame: length, header, record.
+    and makes a whole frame: length, header, record. One that is not framed has no length.
     """
+    is_framed = is_framed and header is not None
     source = Source()
     parts = _Parts(source)
     names = header.__match_args__ if header else ()
     with source.block(f"def write({', '.join(['record', *names])}):"):
-        if header:
+        if is_framed:
             parts.add_fixed("i", "length")
+        if header:
             for name, shape in shapes_of(header):
                 parts.add(name, name, shape)
         parts.add_record("record", record_type)
-        if header:
+        if is_framed:
             source.line(f"length = {parts.total(less=4)}")
         source.line(f"return {parts.joined()}")
     return source.compile("write", f"jute {record_type.__name__} writer")
