@@ -1,18 +1,35 @@
 """Cleaning one log: MiB a second, and the memory that it takes.
 
 Run it as `python -m benchmarks.compaction [records] [keys] [codec]`; 10,000,000 records with
-1,000,000 keys are what `log.cleaner.dedupe.buffer.size` holds at once by default.
+1,000,000 keys are what `log.cleaner.dedupe.buffer.size` holds at once by default. With
+`--generators DIR` (or the variable ODRADEK_BENCH), the folder of the launcher of Apache's broker,
+its cleaner cleans a copy of the same log afterwards, and what it says of that stands beside ours.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import os
+import re
+import shutil
+import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from random import Random
 from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time
+from time import perf_counter, process_time, sleep
 
+from benchmarks.many_partitions import (
+    HOST,
+    SESSION_S,
+    Server,
+    Servers,
+    Topics,
+    free_port,
+    start_zookeeper,
+)
 from odradek.kafka.storage.appending import append_as_follower
 from odradek.kafka.storage.cleaner import begin_cleaning
 from odradek.kafka.storage.cleaner_steps import CleanedGroup, Finished
@@ -81,23 +98,116 @@ def clean(log: Log, cleaned_offset: int) -> int:
             f"{size / MIB / seconds:,.0f} MiB/s, {records_read / seconds:,.0f} records/s "
             f"({size / MIB / cpu_seconds:,.0f} MiB a second of the processor's time); "
             f"map of {step.keys_count:,} keys {step.map_bytes / MIB:.0f} MiB, "
-            f"process grew by {grown:.0f} MiB"
+            f"process grew by {grown:.0f} MiB",
+            flush=True,
         )
         return step.end_offset
     raise AssertionError("a cleaning says how it ended")
 
 
+# Apache's cleaner, on the same log
+
+SAID = re.compile(r"([\d,.]+) MB of log processed in ([\d,.]+) seconds \(([\d,.]+) MB/sec\)")
+CLEANING = {
+    "log.cleanup.policy": "compact",
+    "log.cleaner.backoff.ms": 200,
+    "log.cleaner.min.cleanable.ratio": 0.01,
+    "log.segment.bytes": 256 * MIB,
+    "log.retention.check.interval.ms": 3_600_000,
+}
+
+
+class Apache:
+    """A broker of Apache's whose only topic is the log."""
+
+    def __init__(self, directory: Path, generators: Path, servers: Servers) -> None:
+        self._directory, self._servers = directory, servers
+        self._launcher = generators / "lib" / "apache-kafka"
+        self._zookeeper_port = start_zookeeper(servers, directory)
+        self._topics = Topics(1, 1)
+
+    @property
+    def log(self) -> Path:
+        return self._directory / "apache.log"
+
+    @property
+    def partition(self) -> Path:
+        return self._directory / "data" / f"{self._topics.names[0]}-0"
+
+    def start(self, **settings: object) -> Server:
+        port, file = free_port(), self._directory / "apache.properties"
+        lines = {
+            "broker.id": 1,
+            "listeners": f"PLAINTEXT://{HOST}:{port}",
+            "log.dirs": self._directory / "data",
+            "zookeeper.connect": f"{HOST}:{self._zookeeper_port}",
+            "zookeeper.session.timeout.ms": SESSION_S * 1000,
+            **CLEANING,
+            **settings,
+        }
+        file.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+        return self._servers.start([str(self._launcher), str(file)], port, self.log)
+
+    def take(self, source: Path) -> None:
+        """Have a topic made, and put the files of a log in the place of its own."""
+        server = self.start(**{"log.cleaner.enable": "false"})
+        client = server.connected()
+        self._topics.create(client)
+        client.close()
+        server.until_led(self._topics)
+        server.end(signal.SIGTERM)
+        for path in self.partition.iterdir():
+            if path.name != "partition.metadata":
+                path.unlink()
+        for path in source.iterdir():
+            if path.suffix in (".log", ".index", ".timeindex"):
+                shutil.copy(path, self.partition)
+
+    def clean(self) -> str:
+        """What the cleaner says of its work."""
+        server = self.start()
+        server.connected().close()
+        while not (said := SAID.search(self.log.read_text())):
+            sleep(0.2)
+        resident_mib = server.resident_mib()
+        server.end(signal.SIGTERM)
+        return (
+            f"Apache: {said[1]} MiB in {said[2]} s: {said[3]} MiB/s; "
+            f"the broker holds {resident_mib:.0f} MiB"
+        )
+
+
+def clean_by_apache(source: Path, generators: Path, directory: str) -> None:
+    with ExitStack() as stack:
+        path = Path(stack.enter_context(TemporaryDirectory(dir=directory)))
+        servers = Servers(stack.enter_context(TemporaryDirectory()))
+        stack.callback(servers.kill)
+        apache = Apache(path, generators, servers)
+        apache.take(source)
+        print(apache.clean())
+
+
 def main() -> None:
-    given = sys.argv[1:]
-    record_count = int(given[0]) if given else 1_000_000
-    key_count = int(given[1]) if len(given) > 1 else record_count // 10
-    codec = Codec[given[2].upper()] if len(given) > 2 else Codec.NONE
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("records", nargs="?", type=int, default=1_000_000)
+    options.add_argument("keys", nargs="?", type=int)
+    options.add_argument("codec", nargs="?", default="none")
+    options.add_argument("--generators", default=os.environ.get("ODRADEK_BENCH"), type=Path)
+    given = options.parse_args()
+    key_count, codec = given.keys or given.records // 10, Codec[given.codec.upper()]
     with TemporaryDirectory() as directory:
-        log = filled(directory, record_count, key_count, codec)
-        print(f"{record_count:,} records, {key_count:,} keys, {codec.name.lower()}:")
+        folder = Path(directory) / "ours"
+        folder.mkdir()
+        log = filled(str(folder), given.records, key_count, codec)
+        print(f"{given.records:,} records, {key_count:,} keys, {given.codec}:", flush=True)
+        copy = Path(directory) / "copy"
+        if given.generators is not None:
+            shutil.copytree(log.directory, copy)
         end = 0
-        while end < record_count:
+        while end < given.records:
             end = clean(log, end)
+        if given.generators is not None:
+            clean_by_apache(copy, given.generators, directory)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,8 +27,10 @@ EMBEDDED = f"{ODRADEK} --override zookeeper.connect="
 GROUPS = ("cold", "rss", "produce1", "consume", "latency1", "e2e1")
 CODECS = ("none", "lz4")
 
+Goal = tuple[str, str, str, float, bool]
+
 # (group, case, number, the ratio to reach, whether more is better)
-GOALS = [
+GOALS: list[Goal] = [
     ("cold", "fresh", "ms", 0.2, False),
     ("cold", "again", "ms", 0.2, False),
     ("rss", "idle", "rss_mib", 0.2, False),
@@ -66,8 +68,8 @@ def number(rounds: list[Results], side: str, case: str, name: str) -> float | No
     return None if None in found or not found else median(found)
 
 
-def rows(group: str, rounds: list[Results]) -> Iterator[str]:
-    for its_group, case, name, goal, is_more_better in GOALS:
+def rows(group: str, rounds: list[Results], goals: Sequence[Goal] = GOALS) -> Iterator[str]:
+    for its_group, case, name, goal, is_more_better in goals:
         if its_group != group:
             continue
         what = f"{group} {case} {name}"
@@ -84,15 +86,20 @@ def rows(group: str, rounds: list[Results]) -> Iterator[str]:
         )
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
+def given_options(description: str | None, groups: Sequence[str]) -> argparse.Namespace:
+    options = argparse.ArgumentParser(description=description)
     options.add_argument("--generators", default=os.environ.get("ODRADEK_BENCH"), type=Path)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--seconds", type=int, default=8)
-    options.add_argument("--only", default=",".join(GROUPS))
+    options.add_argument("--only", default=",".join(groups))
     given = options.parse_args()
     if given.generators is None:
         sys.exit("where are the generators? Say --generators DIR, or set ODRADEK_BENCH")
+    return given
+
+
+def main() -> None:
+    given = given_options(__doc__, GROUPS)
     with tempfile.TemporaryDirectory() as cache:
         warm(cache)
         for group in given.only.split(","):

@@ -157,6 +157,10 @@ class Server:
         self.port = port
         self._process = process
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def connected(self) -> Client:
         while True:
             assert self._process.poll() is None, "the server has died; see its log"

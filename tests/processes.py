@@ -13,11 +13,14 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from random import SystemRandom
 
 from tests.waiting import wait_until
 
 HOST = "127.0.0.1"
 STOP_WITHIN_S = 20
+PORTS = (15_000, 32_000)
+given_ports: set[int] = set()
 
 
 class ServerProcess:
@@ -102,8 +105,15 @@ def properties_text(given: Mapping[str, object]) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody listens on just now, another one each time.
+
+    It is none that the kernel gives to outgoing connections: otherwise one of those could have it
+    when a server that was killed wants it back.
+    """
+    while True:
+        port = SystemRandom().randrange(*PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            if port not in given_ports:
+                given_ports.add(port)
+                return port

@@ -28,6 +28,13 @@ def free_port() -> int:
         return port
 
 
+def server_command(config: Path) -> list[str]:
+    """What runs a server with a zoo.cfg, alone or as one of several."""
+    logging = f"-Dlogback.configurationFile={HERE / 'logback.xml'}"
+    jars = class_path("zookeeper-pom.xml")
+    return ["java", "-Xmx256m", logging, "-cp", jars, MAIN, str(config)]
+
+
 class ApacheZooKeeper:
     """A standalone server on `directory`, up inside a `with`. Settings are lines of its zoo.cfg."""
 
@@ -46,12 +53,10 @@ class ApacheZooKeeper:
         }
 
     def __enter__(self) -> Self:
-        jars = class_path("zookeeper-pom.xml")
         config = self.directory / "zoo.cfg"
+        command = server_command(config)
         lines = (f"{key}={value}\n" for key, value in self._settings.items())
         config.write_text("".join(lines))
-        logging = f"-Dlogback.configurationFile={HERE / 'logback.xml'}"
-        command = ["java", "-Xmx256m", logging, "-cp", jars, MAIN, str(config)]
         with self.log.open("a") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
         try:

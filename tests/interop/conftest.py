@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.interop.apache_kafka import POM
 from tests.interop.java_clients import compile_programs
 from tests.interop.kafka_pair import Brokers, both_brokers
 from tests.interop.pair import Pair, both_servers
@@ -32,3 +33,11 @@ def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
     """New brokers for each module: they hear the same, so they must say the same."""
     with both_brokers(tmp_path_factory.mktemp("brokers")) as pair:
         yield pair
+
+
+@pytest.fixture(scope="session")
+def kafka_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our programs for Kafka, compiled for the older clients: the newer run them as they are."""
+    directory = tmp_path_factory.mktemp("kafka-classes")
+    compile_programs(directory, ["kafka"], POM)
+    return directory

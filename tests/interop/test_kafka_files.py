@@ -74,7 +74,7 @@ def a_zookeeper(kind: str, directory: Path) -> Iterator[str]:
             yield ours.connect_string
 
 
-def owners(directory: Path, connect_string: str) -> dict[str, Started]:
+def owners(directory: Path, connect_string: str, **more: object) -> dict[str, Started]:
     """Who can be started on one and the same directory of logs."""
     settings = {
         "zookeeper.connect": connect_string,
@@ -84,6 +84,7 @@ def owners(directory: Path, connect_string: str) -> dict[str, Started]:
         "log.retention.ms": -1,
         "log.flush.start.offset.checkpoint.interval.ms": 100,
         "log.cleaner.enable": "false",
+        **more,
     }
     return {
         "ours": lambda: running_broker(directory / "ours", **settings),

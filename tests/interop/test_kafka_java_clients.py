@@ -5,36 +5,14 @@ Each program under `java/kafka` tells what it was answered.
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.interop.apache_kafka import POM, java
-from tests.interop.java_clients import RUN_SECONDS, compile_programs
 from tests.interop.kafka_pair import Brokers
-from tests.interop.kafka_text import Broker, shared
-from tests.interop.maven import class_path
+from tests.interop.kafka_programs import CLIENTS, told
 
 PROGRAMS = ["Topics", "Records", "Offsets", "Configs", "Cluster"]
-CLIENTS = {"3.9": POM, "4.x": "kafka-clients-4-pom.xml"}
-
-
-@pytest.fixture(scope="module")
-def kafka_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our programs, compiled for the older clients: the newer run them as they are."""
-    directory = tmp_path_factory.mktemp("classes")
-    compile_programs(directory, ["kafka"], POM)
-    return directory
-
-
-def told(program: str, version: str, classes: Path, broker: Broker) -> list[str]:
-    """What a program says that has come to its end."""
-    jars = f"{classes}:{class_path(CLIENTS[version])}"
-    command = java(f"kafka.{program}", broker.address, version, level="ERROR", jars=jars)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return shared(done.stdout, broker)
 
 
 @pytest.mark.parametrize("version", CLIENTS)

@@ -16,7 +16,7 @@ from tests.interop.kafka_pair import Brokers
 from tests.interop.kafka_text import Broker, shared
 from tests.interop.maven import HERE
 
-RUN_WITHIN_S = 90
+RUN_WITHIN_S = 150
 FETCH_WITHIN_S = 300
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 VALUES = "".join(f"key{n % 3}:value {n}\n" for n in range(100))
@@ -66,24 +66,33 @@ def test_kcat(brokers: Brokers, codec: str) -> None:
 
 @pytest.fixture(scope="module")
 def franz(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our program with franz-go, built."""
+    """A folder with our programs that use franz-go, built."""
     need("go")
-    program = tmp_path_factory.mktemp("go") / "franz"
-    build = ["go", "build", "-o", str(program), "."]
+    folder = tmp_path_factory.mktemp("go")
+    build = ["go", "build", "-o", f"{folder}/", "./..."]
     done = subprocess.run(build, cwd=HERE / "go", capture_output=True, timeout=FETCH_WITHIN_S)
     if done.returncode:
         pytest.skip("Go could not fetch or build what tests/interop/go names")
-    return program
+    return folder
 
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_franz_go(brokers: Brokers, franz: Path, codec: str) -> None:
     ours, theirs = (
-        told([str(franz), broker.address, codec], broker)
+        told([str(franz / "interop"), broker.address, codec], broker)
         for broker in (brokers.ours, brokers.theirs)
     )
     assert ours == theirs
     assert "low watermark 10" in ours
+
+
+def test_groups_and_transactions_of_franz_go(brokers: Brokers, franz: Path) -> None:
+    ours, theirs = (
+        told([str(franz / "groups"), broker.address], broker)
+        for broker in (brokers.ours, brokers.theirs)
+    )
+    assert ours == theirs
+    assert "fenced true" in ours
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +116,12 @@ def test_kafkajs(brokers: Brokers, kafkajs: Path) -> None:
     )
     assert ours == theirs
     assert '["kafkajs-gzip","kafkajs-none","kafkajs-snappy"]' in ours
+
+
+def test_groups_and_transactions_of_kafkajs(brokers: Brokers, kafkajs: Path) -> None:
+    ours, theirs = (
+        told(["node", str(kafkajs / "groups.js"), broker.address], broker)
+        for broker in (brokers.ours, brokers.theirs)
+    )
+    assert ours == theirs
+    assert any("the last" in line for line in ours)

@@ -14,23 +14,10 @@ import pytest
 
 from tests.interop.apache_kafka import run_tool
 from tests.interop.kafka_pair import Brokers
-from tests.interop.kafka_text import Broker, shared
+from tests.interop.kafka_text import Broker
+from tests.interop.kafka_tools import assert_equal, told
 
-DRAWN = re.compile(r"(TopicId|Cluster ID): \S+|\"(usableBytes|totalBytes)\":\d+|Time:\S+")
 VALUES = "".join(f"key{n % 3}:value {n}\n" for n in range(50))
-
-
-def told(broker: Broker, tool: str, *arguments: str, given: str = "") -> tuple[int, list[str]]:
-    """How a tool ended, and what it printed that any broker could have made it print."""
-    done = run_tool(tool, "--bootstrap-server", broker.address, *arguments, given=given)
-    lines = [DRAWN.sub(r"\1\2", line) for line in shared(done.stdout, broker)]
-    return done.returncode, lines
-
-
-def assert_equal(brokers: Brokers, tool: str, *arguments: str, given: str = "") -> list[str]:
-    ours = told(brokers.ours, tool, *arguments, given=given)
-    assert ours == told(brokers.theirs, tool, *arguments, given=given), (tool, arguments)
-    return ours[1]
 
 
 def test_kafka_topics(brokers: Brokers) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from tests.interop.apache import MAIN
-from tests.interop.maven import HERE, class_path
+from tests.interop.apache import server_command
 from tests.waiting import wait_until
 from tests.zookeeper.server.running_ensemble import (
     RunningEnsemble,
@@ -20,6 +19,7 @@ from tests.zookeeper.server.running_ensemble import (
 )
 
 PATIENCE_S = 60
+LONG_S = 200
 
 
 class ApacheMember(RunningMember):
@@ -27,10 +27,7 @@ class ApacheMember(RunningMember):
 
     def __init__(self, directory: Path, id_: int, members: dict[str, object]) -> None:
         super().__init__(directory, id_, members)
-        logging = f"-Dlogback.configurationFile={HERE / 'logback.xml'}"
-        jars = class_path("zookeeper-pom.xml")
-        config = str(directory / "zoo.cfg")
-        self._command = ["java", "-Xmx256m", logging, "-cp", jars, MAIN, config]
+        self._command = server_command(directory / "zoo.cfg")
 
 
 class OurMember(RunningMember):
@@ -44,8 +41,8 @@ MIXES = [("AAO", "AO"), ("OAA", "A"), ("OOA", "AO"), ("AOO", "O")]
 
 
 @contextmanager
-def client_of(address: str) -> Iterator[Any]:
-    client = KazooClient(address, timeout=10)
+def client_of(address: str, timeout_s: float = 10) -> Iterator[Any]:
+    client = KazooClient(address, timeout=timeout_s)
     client.start(PATIENCE_S)
     try:
         yield client
@@ -87,6 +84,8 @@ def test_each_kind_leads_in_turn_and_brings_the_others_up_to_date(
     with running_ensemble(tmp_path, *(KINDS[it] for it in mix)) as ensemble:
         for turn in range(4):
             write(ensemble, f"before{turn}-", 20)
+            # A follower that lacks the last write is not elected, whatever its id.
+            wait_until(ensemble.is_even, PATIENCE_S)
             leader = ensemble.until_led()
             led.add(type(leader))
             leader.kill()
@@ -118,17 +117,22 @@ def led_by(ensemble: RunningEnsemble, kind: type[RunningMember]) -> RunningMembe
 def test_what_only_a_dead_leader_had_is_truncated_under_a_leader_of_the_other_kind(
     tmp_path: Path, mix: str, kind: str
 ) -> None:
-    with running_ensemble(tmp_path, *(KINDS[it] for it in mix)) as ensemble:
+    kinds = [KINDS[it] for it in mix]
+    with running_ensemble(tmp_path, *kinds, maxSessionTimeout=LONG_S * 1000) as ensemble:
         write(ensemble, "kept-", 20)
         old = led_by(ensemble, KINDS[kind])
         others = [it for it in ensemble.servers.values() if it is not old]
-        with client_of(old.address) as client:
+        # Its session must outlive the story: the end of one is a write in the new epoch, and across
+        # epochs nothing is truncated.
+        with client_of(old.address, LONG_S) as client:
+            # Stopped, not killed: a leader that sees them go would step down too soon.
             for other in others:
-                other.kill()
+                other.pause()
             client.create_async("/nobody-hears-this")
             wait_until(lambda: holds(old, b"/nobody-hears-this"))
             old.kill()
         for other in others:
+            other.kill()
             other.spawn()
         ensemble.until_led()
         old.spawn()

@@ -69,3 +69,19 @@ def test_wrong_options_are_all_named(spark: SparkSession, tmp_path: Path) -> Non
     with pytest.raises(PySparkException) as raised:
         spark.read.format("odradek-log").options(topic="t").load().collect()
     assert "did you mean topics?" in str(raised.value) and "path is missing" in str(raised.value)
+
+
+@pytest.mark.parametrize("form", ["file://{}", "file:{}", "{}/"])
+def test_a_path_may_be_a_uri(spark: SparkSession, tmp_path: Path, form: str) -> None:
+    folder = tmp_path / "data of a broker"
+    folder.mkdir()
+    fill(folder)
+    path = form.format(str(folder).replace(" ", "%20") if "file" in form else folder)
+    found = spark.read.format("odradek-log").options(topics="t").load(path)
+    assert sorted(row.offset for row in found.select("offset").collect()) == list(range(151))
+
+
+@pytest.mark.parametrize("path", ["/nowhere/at/all", "file:///nowhere/at/all", "nobody://knows"])
+def test_a_path_that_cannot_be_read_is_named(spark: SparkSession, path: str) -> None:
+    with pytest.raises(PySparkException, match=path.removeprefix("file://")):
+        spark.read.format("odradek-log").load(path).collect()

@@ -1,4 +1,7 @@
-"""An exactly-once copy whose driver and executors are killed: inputs and outputs stay equal."""
+"""An exactly-once copy whose driver, workers and broker are killed: both topics stay equal.
+
+KILL_ROUNDS=50 makes it a long story; SEED draws another one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
@@ -14,49 +18,66 @@ import pytest
 from pyspark import __version__ as spark_version
 from pyspark.sql import SparkSession
 
+from tests.kafka.client.brokers import topics_of
 from tests.kafka.client.topics import Topics
+from tests.kafka.server.running import RunningBroker, running_broker
+from tests.spark.copying import ROWS_A_BATCH
 from tests.spark.test_sink import numbered, read
 from tests.waiting import wait_until
 
-RECORDS = 600  # Of each partition: twenty batches.
-ROUNDS = 3
-PATIENCE_S = 120
+ROUNDS = int(os.environ.get("KILL_ROUNDS", "4"))
+SEED = int(os.environ.get("SEED", "7"))
+FED = 3 * ROWS_A_BATCH  # To each of two partitions before each round: six batches.
+PATIENCE_S = 600
 
 
 class Copy:
     """The program, in a group of processes of its own."""
 
-    def __init__(self, topics: Topics, one: str, other: str, checkpoint: Path) -> None:
-        command = [sys.executable, "-m", "tests.spark.copying", topics.bootstrap_servers, one]
-        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-        self.checkpoint = checkpoint
-        self.process = subprocess.Popen(
-            [*command, other, str(checkpoint)],
-            env=environment,
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    def __init__(self, arguments: list[str], checkpoint: Path) -> None:
+        self._arguments = arguments
+        self._checkpoint = checkpoint
+        self._process: subprocess.Popen[bytes] | None = None
+        self.starts = 0
+
+    def ensure(self, trigger: str = "ever") -> subprocess.Popen[bytes]:
+        """Start it if it does not run."""
+        if self._process is None or self._process.poll() is not None:
+            command = [sys.executable, "-m", "tests.spark.copying", *self._arguments, trigger]
+            self._process = subprocess.Popen(
+                command,
+                start_new_session=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            self.starts += 1
+        return self._process
 
     def batches(self) -> int:
         """How many batches Spark has planned so far."""
-        return len(list((self.checkpoint / "offsets").glob("[0-9]*")))
+        numbers = [int(file.name) for file in (self._checkpoint / "offsets").glob("[0-9]*")]
+        return max(numbers, default=-1) + 1  # Spark removes old ones.
 
-    def await_batch(self, number: int) -> None:
-        wait_until(lambda: self.is_over() or self.batches() >= number, PATIENCE_S)
+    def await_batches(self, count: int) -> None:
+        """Let it plan so many more; whoever finds it dead starts it again, as an operator would."""
+        wanted = self.batches() + count
 
-    def is_over(self) -> bool:
-        return self.process.poll() is not None
+        def is_there() -> bool:
+            self.ensure()
+            return self.batches() >= wanted
+
+        wait_until(is_there, PATIENCE_S)
 
     def kill(self) -> None:
         """End the driver, its JVM and its workers as a power cut would."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
     def kill_workers(self) -> None:
         """End the Python processes that tasks run in; Spark tries their tasks again."""
-        for pid in members(self.process.pid):
+        for pid in members(self.ensure().pid):
             with suppress(OSError):
                 if b"pyspark.daemon" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     os.kill(pid, signal.SIGKILL)
@@ -72,30 +93,52 @@ def members(session: int) -> list[int]:
     return found
 
 
+@contextmanager
+def copying(topics: Topics, one: str, other: str, checkpoint: Path) -> Iterator[Copy]:
+    copy = Copy([topics.bootstrap_servers, one, other, str(checkpoint)], checkpoint)
+    try:
+        yield copy
+    finally:
+        copy.kill()
+
+
+def do_harm(what: str, copy: Copy, broker: RunningBroker) -> None:
+    match what:
+        case "driver":
+            copy.kill()
+        case "workers":
+            copy.kill_workers()
+        case "broker is restarted":
+            broker.stop()
+            broker.start()
+        case "broker crashes":
+            broker.kill()
+            broker.start()
+
+
+HARMS = ("driver", "workers", "broker is restarted", "broker crashes")
+
+
 @pytest.mark.skipif(spark_version < "4.2", reason="the source reads in batches from 4.2 on")
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are found in /proc")
 def test_a_copy_is_equal_though_its_processes_are_killed(
-    spark: SparkSession, topics: Topics, tmp_path: Path
+    spark: SparkSession, tmp_path: Path
 ) -> None:
-    random = Random(7)
-    one, other = topics.create(partitions=2), topics.create(partitions=2)
-    for partition in (0, 1):
-        topics.append(one, partition, numbered(0, RECORDS))
-    checkpoint = tmp_path / "checkpoint"
-    for number in range(ROUNDS):
-        copy = Copy(topics, one, other, checkpoint)
-        try:
-            copy.await_batch(copy.batches() + random.randint(1, 3))
-            copy.kill_workers()
-            copy.await_batch(copy.batches() + 1)
-        finally:
+    random = Random(SEED)
+    # The first round of each kind in turn, then as they come.
+    harms = [*HARMS, *(random.choice(HARMS) for _ in range(ROUNDS))][:ROUNDS]
+    with running_broker(tmp_path / "broker") as broker, topics_of(broker.address) as topics:
+        one, other = topics.create(partitions=2), topics.create(partitions=2)
+        with copying(topics, one, other, tmp_path / "checkpoint") as copy:
+            for number, harm in enumerate(harms):
+                for partition in (0, 1):
+                    topics.append(one, partition, numbered(number * FED, (number + 1) * FED))
+                copy.await_batches(random.randint(1, 3))
+                do_harm(harm, copy, broker)
+                print(f"round {number + 1}: {harm}, after {copy.batches()} batches", flush=True)
             copy.kill()
-        assert not (number == 0 and copy.batches() * 60 >= 2 * RECORDS), "it was never killed"
-    last = Copy(topics, one, other, checkpoint)
-    try:
-        assert last.process.wait(PATIENCE_S) == 0
-    finally:
-        last.kill()
-    rows = read(spark, topics, other, kafka_isolation_level="read_committed")
+            assert copy.ensure("now").wait(PATIENCE_S) == 0
+        rows = read(spark, topics, other, kafka_isolation_level="read_committed")
     found = [(row.partition, int(row.value)) for row in rows]
-    assert found == [(partition, n) for partition in (0, 1) for n in range(RECORDS)]
+    assert found == [(partition, n) for partition in (0, 1) for n in range(ROUNDS * FED)]
+    assert copy.starts > harms.count("driver")

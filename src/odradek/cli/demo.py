@@ -60,7 +60,9 @@ def run_in(directory: Path, given: Namespace) -> int:
     from odradek.demo.pipeline import Pipeline, start_spark
     from odradek.demo.shop import BrokerProcess, Shop
     from odradek.spark.java import prepare_java
+    from odradek.spark.python import prepare_python
 
+    prepare_python()
     say(f"everything is in {directory}")
     say(f"Spark runs on {prepare_java()}")
     broker = BrokerProcess(directory)

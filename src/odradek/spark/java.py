@@ -126,13 +126,18 @@ def dress_up(runtime: Path, home: Path) -> None:
     for entry in (runtime / "bin").iterdir():
         if entry.name != "java":
             _link(home / "bin" / entry.name, entry)
-    ours = home / "bin" / "java"
-    if not ours.exists() or ours.read_text() != launcher:
-        # Others may start it at this moment: it is there whole, or not yet.
-        fresh = ours.with_name(f"java.{os.getpid()}")
-        fresh.write_text(launcher)
+    write_script(home / "bin" / "java", launcher)
+
+
+def write_script(path: Path, text: str) -> Path:
+    """Put a script there; others may run it at this moment, so it is there whole or not yet."""
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}")
+        fresh.write_text(text)
         fresh.chmod(0o755)
-        fresh.replace(ours)
+        fresh.replace(path)
+    return path
 
 
 def _link(at: Path, to: Path) -> None:

@@ -16,8 +16,8 @@ from odradek.kafka.client.fetcher import entry_bytes
 from odradek.kafka.storage.names import LOG, Purpose, read_directory_name, read_file_name
 from odradek.kafka.wire.batch import MAGIC_POSITION, Batch, cut_entries
 from odradek.kafka.wire.message_set import read_message
-from odradek.runtime.disk import Disk, File
 from odradek.runtime.errors import OdradekError, ProtocolError
+from odradek.spark.log_files import Files, ReadableFile
 
 LOGGER = logging.getLogger(__name__)
 CHUNK_BYTES = 8 * 1024 * 1024
@@ -40,24 +40,24 @@ class DamagedSegment(OdradekError):
         self.position = position
 
 
-def find_segments(disk: Disk, folder: str, topics: Collection[str] | None) -> list[Segment]:
+def find_segments(files: Files, folder: str, topics: Collection[str] | None) -> list[Segment]:
     """The segments below a folder, of all topics or of some, in the order of their offsets."""
     found: list[Segment] = []
-    for name in disk.list_directory(folder):
+    for name in files.list_directory(folder):
         read = read_directory_name(name)
         path = f"{folder}/{name}"
-        if read is None or read[1] is not Purpose.LIVE or not disk.is_directory(path):
+        if read is None or read[1] is not Purpose.LIVE or not files.is_directory(path):
             continue
         if topics is None or read[0].topic in topics:
-            found += _segments_of(disk, path, TopicPartition(*read[0]))
+            found += _segments_of(files, path, TopicPartition(*read[0]))
     return found
 
 
-def _segments_of(disk: Disk, folder: str, partition: TopicPartition) -> list[Segment]:
-    files = [(read_file_name(name), name) for name in disk.list_directory(folder)]
+def _segments_of(files: Files, folder: str, partition: TopicPartition) -> list[Segment]:
+    named = [(read_file_name(name), name) for name in files.list_directory(folder)]
     logs = sorted(
         (read.base_offset, name)
-        for read, name in files
+        for read, name in named
         if read and read.kind == LOG and not read.state
     )
     return [
@@ -67,10 +67,10 @@ def _segments_of(disk: Disk, folder: str, partition: TopicPartition) -> list[Seg
 
 
 def read_segment(
-    disk: Disk, segment: Segment, *, chunk_bytes: int = CHUNK_BYTES
+    files: Files, segment: Segment, *, chunk_bytes: int = CHUNK_BYTES
 ) -> Iterator[list[memoryview]]:
     """Whole entries whose checksums are right, some at a time."""
-    with disk.open(segment.path, read_only=True) as file:
+    with files.open(segment.path, read_only=True) as file:
         position, size = 0, file.size()
         while position < size:
             entries, reason = _read_some(file, position, size, chunk_bytes)
@@ -83,7 +83,7 @@ def read_segment(
 
 
 def _read_some(
-    file: File, position: int, size: int, chunk_bytes: int
+    file: ReadableFile, position: int, size: int, chunk_bytes: int
 ) -> tuple[list[memoryview], object]:
     """The entries from a position on, and what is wrong with the one after them, if anything is."""
     data = memoryview(file.pread(position, min(chunk_bytes, size - position)))

@@ -2,8 +2,9 @@
 
     spark.read.format("odradek-log").load("/var/lib/kafka/data")
 
-`topics` (a list with commas) and `columns` narrow it down. For backfills, audits and forensics: all
-that is in the files is a row, aborted records and markers too.
+The path may be a URI (`log_files` says which); `topics` (a list with commas) and `columns` narrow
+it down. For backfills, audits and forensics: all that is in the files is a row, aborted records and
+markers too.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class OdradekLogSource(DataSource):
             raise InvalidOptions(options.problems)
         topics = options.get("topics")
         chosen = None if topics is None else tuple(name.strip() for name in topics.split(","))
-        return LogReader(path.removeprefix("file:"), chosen, schema.fieldNames())
+        return LogReader(path, chosen, schema.fieldNames())
 
     def _columns(self) -> Sequence[str]:
         from odradek.spark.option_errors import InvalidOptions
@@ -80,27 +81,30 @@ class OdradekLogSource(DataSource):
 class LogReader(DataSourceReader):
     """A task for each segment."""
 
-    def __init__(self, folder: str, topics: Sequence[str] | None, columns: Sequence[str]) -> None:
-        self._folder = folder
+    def __init__(self, path: str, topics: Sequence[str] | None, columns: Sequence[str]) -> None:
+        self._path = path
         self._topics = topics
         self._columns = tuple(columns)
 
     def partitions(self) -> list[InputPartition]:
-        from odradek.runtime.os_disk import OsDisk
+        from odradek.spark.log_files import locate
         from odradek.spark.log_segments import find_segments
 
-        found = find_segments(OsDisk(), self._folder, self._topics)
+        files, folder = locate(self._path)
+        found = find_segments(files, folder, self._topics)
         return [InputPartition(tuple(segment)) for segment in found]
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
         from odradek.kafka.client.errors import TopicPartition
-        from odradek.runtime.os_disk import OsDisk
+        from odradek.spark.log_files import locate
         from odradek.spark.log_rows import rows_of_entries
         from odradek.spark.log_segments import Segment, read_segment
+        from odradek.spark.workers import begin_task
 
+        begin_task()
         if partition is None or partition.value is None:
             return  # A folder without segments: Spark asks all the same.
         path, where, base_offset, is_newest = partition.value
         segment = Segment(path, TopicPartition(*where), base_offset, is_newest)
-        for entries in read_segment(OsDisk(), segment):
+        for entries in read_segment(locate(self._path)[0], segment):
             yield from rows_of_entries(segment.partition, entries, self._columns)

@@ -48,7 +48,9 @@ def read_partition(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one task; a query with nothing to read has one task that reads nothing."""
     from odradek.spark.task import read_ranges  # Arrow is for the executors alone.
+    from odradek.spark.workers import begin_task
 
+    begin_task()
     if isinstance(partition, RangesPartition):
         yield from read_ranges(options, partition.ranges, columns)
 

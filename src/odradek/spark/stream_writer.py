@@ -41,9 +41,11 @@ class _Delivery:
 
     def _write(self, batches: Iterable[pa.RecordBatch]) -> WriterCommitMessage:
         from odradek.spark.transactions import current_place, write_task
+        from odradek.spark.workers import begin_task
         from odradek.spark.write_task import write_plainly
         from odradek.spark.writer import Sent
 
+        begin_task()
         if self._options.is_exactly_once:
             return write_task(self._options, batches, current_place())
         return Sent(write_plainly(self._options, batches))

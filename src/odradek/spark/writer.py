@@ -28,6 +28,8 @@ class BatchWriter(DataSourceArrowWriter):
         self._options = options
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Sent:
+        from odradek.spark.workers import begin_task
         from odradek.spark.write_task import write_plainly
 
+        begin_task()
         return Sent(write_plainly(self._options, iterator))

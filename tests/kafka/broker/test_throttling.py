@@ -22,6 +22,11 @@ from odradek.kafka.wire.messages.create_topics import (
 from odradek.kafka.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from odradek.kafka.wire.messages.fetch import FetchResponse
 from odradek.kafka.wire.messages.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from odradek.kafka.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
 from odradek.kafka.wire.messages.produce import ProduceResponse
 from tests.kafka.api.administered import Administered, administered
 from tests.kafka.broker.asking import (
@@ -221,3 +226,24 @@ async def test_too_many_changes_of_the_cluster_are_refused(stage: Administered) 
     gone = await stage.ask(doomed, 4, DeleteTopicsResponse)
     assert [it.error_code for it in gone.responses] == [0]
     assert gone.throttle_time_ms > kept.throttle_time_ms
+
+
+@administered(controller_quota_window_num=2, num_partitions=3)
+async def test_topics_that_come_by_themselves_are_charged_but_never_refused(
+    stage: Administered,
+) -> None:
+    limit(stage, controller_mutation_rate=1)  # Two at once.
+    for name in ("a", "b"):
+        asked = MetadataRequest(
+            topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=True
+        )
+        answer = await stage.ask(asked, 12, MetadataResponse)
+        assert answer.topics[0].error_code == ErrorCode.LEADER_NOT_AVAILABLE
+        assert answer.throttle_time_ms == 0
+    new = CreatableTopic(
+        name="c", num_partitions=1, replication_factor=1, assignments=[], configs=[]
+    )
+    request = CreateTopicsRequest(topics=[new], timeout_ms=20_000, validate_only=False)
+    refused = await stage.ask(request, 6, CreateTopicsResponse)
+    assert [it.error_code for it in refused.topics] == [EXCEEDED]
+    assert refused.throttle_time_ms > 2000

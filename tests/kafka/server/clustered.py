@@ -46,6 +46,8 @@ from tests.kafka.broker.asking import (
     told,
 )
 from tests.kafka.broker.members import serve_zookeeper
+from tests.kafka.server.conversing import RETRIABLE
+from tests.kafka.server.ensembled import IMPATIENT
 from tests.kafka.server.starting import started
 from tests.kafka.server.witness import TOPIC, Violation, Witness
 
@@ -59,31 +61,8 @@ zookeeper.session.timeout.ms=2000
 zookeeper.connection.timeout.ms=60000
 log.segment.bytes=3000
 log.index.interval.bytes=200
-log.flush.offset.checkpoint.interval.ms=200
-replica.high.watermark.checkpoint.interval.ms=100
-replica.lag.time.max.ms=1500
-replica.fetch.wait.max.ms=200
-replica.fetch.backoff.ms=300
-replica.socket.timeout.ms=2000
-controller.socket.timeout.ms=2000
-log.initial.task.delay.ms=100
-log.retention.ms=-1
 offsets.topic.num.partitions=1
 """
-RETRIABLE = (
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    ErrorCode.LEADER_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS,
-    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
-    ErrorCode.REQUEST_TIMED_OUT,
-    ErrorCode.KAFKA_STORAGE_ERROR,
-    ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-    ErrorCode.NOT_CONTROLLER,
-    ErrorCode.INVALID_REPLICA_ASSIGNMENT,  # Until all brokers are there.
-    ErrorCode.OFFSET_NOT_AVAILABLE,
-)
 OF_LATE = (ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
 Answer = TypeVar("Answer", bound=Message)
 
@@ -258,7 +237,7 @@ class SimulatedCluster:
     def launch(self, broker_id: int) -> None:
         async def main(environment: Environment) -> None:
             self.witness.nodes.pop(broker_id, None)  # That of an earlier life.
-            text = (PROPERTIES + self._settings).format(id=broker_id)
+            text = (PROPERTIES + IMPATIENT + self._settings).format(id=broker_id)
             settings = BrokerSettings(Properties.parse(text.encode(), "server.properties"))
             node = self.witness.nodes[broker_id] = await started(settings, environment)
             stop = self._stops[broker_id] = asyncio.Event()

@@ -33,8 +33,9 @@ OWN = {"listeners", "log.dirs", "zookeeper.connect"}  # Configs that no two brok
 class Transcript:
     """A connection to a broker, and all that was said on it."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, client_id: str = "dialogue") -> None:
         self.lines: list[str] = []
+        self._client_id = client_id
         self._port = port
         self._topic_ids: list[bytes] = []
         self._connect()
@@ -79,7 +80,7 @@ class Transcript:
         return "\n".join(self.lines) + "\n"
 
     def _connect(self) -> None:
-        self._wire = ClientConnection("dialogue")
+        self._wire = ClientConnection(self._client_id)
         self._socket = socket.create_connection((HOST, self._port), PATIENCE_S)
 
     def _is_up(self) -> bool:

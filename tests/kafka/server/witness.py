@@ -6,7 +6,7 @@ high watermarks all logs are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from odradek.kafka.broker.partition import Partition
 from odradek.kafka.server.node import BrokerNode
@@ -24,26 +24,37 @@ class Violation(AssertionError):
     """Something that must not be was seen."""
 
 
-class Witness:
-    """Looks at all brokers at once, as nobody in the cluster could."""
+class Onlooker:
+    """Looks at partitions, whenever one of them tells that something changed, and now and then."""
 
     def __init__(self, world: World) -> None:
-        self.nodes: dict[int, BrokerNode] = {}
         self.looks = 0
         self._world = world
         self._seen: Violation | None = None
-        self._leaders: dict[int, int] = {}  # Who led in each epoch.
-        self._committed: dict[int, bytes] = {}  # Batches below some high watermark, by offset.
-        self._read: dict[Log, tuple[int, int]] = {}  # How often each was cut, and read up to where.
 
     def watch(self) -> None:
         """Look from now on, and say what was seen."""
-        for partition in self.replicas().values():
+        for partition in self.partitions():
             partition.watchers[self] = None
         self.look()
         self._world.after(LOOK_S, self.watch)
         if self._seen is not None:
             raise self._seen
+
+    def look(self) -> None:
+        """Look at all; what is wrong is kept, for who is watched must not stumble over it."""
+        self.looks += 1
+        try:
+            self.check()
+        except Violation as violation:
+            self._seen = self._seen or violation
+
+    def partitions(self) -> Iterable[Partition]:
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise a `Violation` if there is one."""
+        raise NotImplementedError
 
     # What partitions tell: the moments at which something could be wrong.
 
@@ -54,6 +65,20 @@ class Witness:
 
     def changed(self) -> None:
         self.look()
+
+
+class Witness(Onlooker):
+    """Looks at all brokers at once, as nobody in the cluster could."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.nodes: dict[int, BrokerNode] = {}
+        self._leaders: dict[int, int] = {}  # Who led in each epoch.
+        self._committed: dict[int, bytes] = {}  # Batches below some high watermark, by offset.
+        self._read: dict[Log, tuple[int, int]] = {}  # How often each was cut, and read up to where.
+
+    def partitions(self) -> Iterable[Partition]:
+        return self.replicas().values()
 
     def replicas(self) -> dict[int, Partition]:
         """The replicas on brokers that run."""
@@ -74,17 +99,12 @@ class Witness:
         """Whether it leads in the latest epoch that anybody has led in."""
         return not self._leaders or self._leaders[max(self._leaders)] == broker_id
 
-    def look(self) -> None:
-        """Look at all; what is wrong is kept, for who is watched must not stumble over it."""
-        self.looks += 1
+    def check(self) -> None:
         replicas = self.replicas()
-        try:
-            for broker_id, partition in replicas.items():
-                self._check_leader(broker_id, partition)
-                self._check_isr(partition, replicas)
-                self._check_committed(partition)
-        except Violation as violation:
-            self._seen = self._seen or violation
+        for broker_id, partition in replicas.items():
+            self._check_leader(broker_id, partition)
+            self._check_isr(partition, replicas)
+            self._check_committed(partition)
 
     def _check_leader(self, broker_id: int, partition: Partition) -> None:
         leadership = partition.leadership

@@ -238,6 +238,17 @@ def test_torn_epochs_are_read_from_the_batches() -> None:
     assert open_log(disk, SMALL, known).log.epochs.starts == log.epochs.starts
 
 
+@pytest.mark.parametrize("length", [0, 5, 20, 34, 42])
+def test_a_torn_topic_id_is_removed(length: int) -> None:
+    """It would be taken for another topic's, or for none at all."""
+    disk = new_disk()
+    filled(disk)
+    whole = b"version: 0\ntopic_id: gw6UraX3R1SdjGyumuqWFw"
+    put_file(disk, f"{DIRECTORY}/partition.metadata", whole[:length])
+    open_log(disk, SMALL, UNCLEAN)
+    assert "partition.metadata" not in names(disk)
+
+
 def test_stray_snapshots_are_removed_but_for_the_newest() -> None:
     disk = new_disk()
     filled(disk, is_closed=True)

@@ -17,6 +17,7 @@ from odradek.kafka.admin.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from odradek.kafka.admin.refusal import Refusal
 from odradek.kafka.api.create_topics import make_topics, until_led
 from odradek.kafka.broker.broker import Broker
+from odradek.kafka.broker.throttling import Mutations
 from odradek.kafka.coordinator.group_partitions import partition_for
 from odradek.kafka.settings.endpoints import Endpoint
 from odradek.kafka.wire.connection import Request
@@ -62,16 +63,16 @@ async def find_coordinator(
         found = [refused for _ in keys]
     else:
         if topic not in broker.metadata.topics:
-            await make_topic(broker, topic)
+            await make_topic(broker, topic, broker.throttling.mutations(request))
         found = [find(broker, topic, key, request.origin.listener) for key in keys]
     if is_one:
         return answer_one(found[0])
     return FindCoordinatorResponse(coordinators=[*map(coordinator, keys, found)])
 
 
-async def make_topic(broker: Broker, topic: str) -> None:
+async def make_topic(broker: Broker, topic: str, mutations: Mutations | None = None) -> None:
     wanted = automatic_topic(topic, broker.settings)
-    outcome = (await make_topics(broker, [wanted]))[topic]
+    outcome = (await make_topics(broker, [wanted], mutations=mutations))[topic]
     code = outcome.code if isinstance(outcome, Refusal) else ErrorCode.NONE
     if code not in SOON:
         broker.note.warning("%s cannot be created: %s", topic, code.name)

@@ -23,6 +23,7 @@ from odradek.kafka.admin.refusal import Refusal
 from odradek.kafka.api.create_topics import make_topics
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.metadata import Metadata
+from odradek.kafka.broker.throttling import Mutations
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.metadata import (
@@ -47,7 +48,9 @@ async def metadata(message: MetadataRequest, request: Request, broker: Broker) -
     if is_of_all(message, request.version):
         topics = view.all_topics(operations)
     else:
-        topics = await named_topics(message, view, broker, operations)
+        # Topics that are made on the way count as changes, but nobody is refused or held back.
+        mutations = broker.throttling.mutations(request)
+        topics = await named_topics(message, view, broker, operations, mutations)
     is_asked = message.include_cluster_authorized_operations
     return MetadataResponse(
         brokers=view.brokers(),
@@ -78,7 +81,11 @@ def error_response(message: MetadataRequest, code: ErrorCode) -> MetadataRespons
 
 
 async def named_topics(
-    message: MetadataRequest, view: View, broker: Broker, operations: int
+    message: MetadataRequest,
+    view: View,
+    broker: Broker,
+    operations: int,
+    mutations: Mutations | None,
 ) -> list[MetadataResponseTopic]:
     """The topics of a request, each once; where some are asked for by id, names do not count."""
     asked = message.topics or ()
@@ -95,7 +102,7 @@ async def named_topics(
         return there
     missing = [it for it in names if it not in broker.metadata.topics]
     may_create = message.allow_auto_topic_creation and broker.settings.auto_create_topics_enable
-    codes = await created(missing, broker) if may_create else absent(missing)
+    codes = await created(missing, broker, mutations) if may_create else absent(missing)
     return there + [missing_topic(it, codes[it], operations=operations) for it in missing]
 
 
@@ -104,11 +111,13 @@ def absent(names: Iterable[str]) -> dict[str, ErrorCode]:
     return {it: refusal.code if (refusal := refuse_name(it)) else unknown for it in names}
 
 
-async def created(names: Iterable[str], broker: Broker) -> dict[str, ErrorCode]:
+async def created(
+    names: Iterable[str], broker: Broker, mutations: Mutations | None
+) -> dict[str, ErrorCode]:
     """Make topics; what became of each."""
     codes = {it: refusal.code for it in names if (refusal := refuse_name(it))}
     topics = [automatic_topic(it, broker.settings) for it in names if it not in codes]
-    for name, outcome in (await make_topics(broker, topics)).items():
+    for name, outcome in (await make_topics(broker, topics, mutations=mutations)).items():
         code = outcome.code if isinstance(outcome, Refusal) else ErrorCode.NONE
         codes[name] = ErrorCode.LEADER_NOT_AVAILABLE if code in SOON else code
     return codes

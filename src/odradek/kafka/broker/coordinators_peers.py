@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.peers import Peer, PeerLost
 from odradek.kafka.wire.schema import Message
@@ -27,7 +29,8 @@ class BrokerPeers:
                 peer.close()
             timeout_s = settings.request_timeout_ms / 1000
             peer = self._peers[broker_id] = Peer(endpoint, str(self._broker.id), timeout_s)
-        return await peer.ask(message, version)
+        # Handlers ask before they have a task, and a time limit needs one.
+        return await asyncio.create_task(peer.ask(message, version))
 
     def close(self) -> None:
         for peer in self._peers.values():

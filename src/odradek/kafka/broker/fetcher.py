@@ -60,6 +60,7 @@ class Fetcher:
         self._note = broker.note.about(f"fetcher of {leader_id}")
         self._comparing = Comparing(broker, turn_of, self._note)
         self._session = FetchSession()
+        self._newest = newest(FETCH, broker.settings.inter_broker_protocol_version)
         self._aside: dict[TopicPartition, None] = {}  # What is not fetched just now.
         self._without_id: set[TopicPartition] = set()
         self._wake = asyncio.Event()
@@ -210,8 +211,7 @@ class Fetcher:
 
     @property
     def _version(self) -> int:
-        version = newest(FETCH, self._broker.settings.inter_broker_protocol_version)
-        return min(version, LAST_WITH_NAMES) if self._without_id else version
+        return min(self._newest, LAST_WITH_NAMES) if self._without_id else self._newest
 
     async def _fetch(self, peer: Peer) -> None:
         version = self._version

@@ -20,6 +20,7 @@ from odradek.kafka.broker.shards import Shards, ShardShell
 from odradek.kafka.broker.shards_clock import Clock
 from odradek.kafka.broker.shards_line import Outcome, Wanted
 from odradek.kafka.coordinator.group_effects import Answer, Append, Asker, Effects
+from odradek.kafka.coordinator.group_figures import GroupFigures
 from odradek.kafka.coordinator.groups_desk import Limits
 from odradek.kafka.coordinator.shard import Shard, Status
 from odradek.kafka.storage.appending import Appended
@@ -150,6 +151,7 @@ class GroupShards(Shards[GroupShard]):
 
     def __init__(self, broker: Broker, clock: Clock) -> None:
         super().__init__(broker, clock, CONSUMER_OFFSETS)
+        self.figures = GroupFigures()
         self._elsewhere = self._new_shard()
         self._elsewhere.unload()
 
@@ -158,7 +160,7 @@ class GroupShards(Shards[GroupShard]):
 
     def _new_shard(self) -> Shard:
         settings = self._broker.settings
-        return Shard(Limits.of(settings, settings), self._new_uuid)
+        return Shard(Limits.of(settings, settings), self._new_uuid, self.figures)
 
     def _new_uuid(self) -> str:
         return str(UUID(int=self._broker.random.getrandbits(128), version=4))

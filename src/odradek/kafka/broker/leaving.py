@@ -50,10 +50,15 @@ async def ask_once(
     listener = settings.inter_broker_listener_name
     versions = versions_for(settings.inter_broker_protocol_version, listener)
     request = ControlledShutdownRequest(broker_id=broker_id, broker_epoch=keeper.epoch)
+    # The controller may be ourselves, waiting for a ZooKeeper that will not come back.
+    timeout_s = settings.controller_socket_timeout_ms / 1000
     try:
-        answer = await channel.ask(request, versions.controlled_shutdown)
+        async with asyncio.timeout(timeout_s):
+            answer = await channel.ask(request, versions.controlled_shutdown)
     except PeerLost as error:
         return str(error)
+    except TimeoutError:
+        return f"the controller does not answer within {timeout_s:g} s"
     assert isinstance(answer, ControlledShutdownResponse)
     if answer.error_code != ErrorCode.NONE:
         return ErrorCode(answer.error_code).name

@@ -38,6 +38,7 @@ class ShardShell(ABC):
         self.partition = partition
         self.load_bytes = load_bytes  # As much as is read at once.
         self.is_closed = False
+        self.loading_s = 0.0  # How long it took.
         self._broker = broker
         self._clock = clock
         self._line = Line(broker, partition)
@@ -67,7 +68,8 @@ class ShardShell(ABC):
 
     async def load(self) -> None:
         """Read the log to its end, then serve."""
-        note, where = self._broker.note, self.partition.where
+        note, where, loop = self._broker.note, self.partition.where, self._clock.loop
+        begun_s = loop.time()
         try:
             async for batch in batches_of(self.partition, self.load_bytes):
                 if self.is_closed:
@@ -79,6 +81,7 @@ class ShardShell(ABC):
         except DISK_TROUBLE as error:
             self._broker.partitions.disk_failed(self.partition, error)
             return
+        self.loading_s = loop.time() - begun_s
         if not self.is_closed:
             self.begin()
 

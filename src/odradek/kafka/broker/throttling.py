@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ANONYMOUS = "ANONYMOUS"  # Who came without saying who they are.
 BY_DEFAULT = Windows(11, 1000)
 THROTTLE_TIME = "throttle_time_ms"
+NEVER = 1 << 15  # No version of any request is as high.
 # What brokers and controllers ask of each other: nobody may hold that up.
 OF_BROKERS = frozenset({4, 5, 6, 7, 27, 56, 58, 67})
 
@@ -122,7 +123,7 @@ class Throttling:
             self.fetched.refund(*who, bytes_count, self.now_ms())
         return pause_ms
 
-    def mutations(self, request: Request, strict_since: int) -> Mutations | None:
+    def mutations(self, request: Request, strict_since: int = NEVER) -> Mutations | None:
         """The quota of a request that changes the cluster; None: there is none."""
         if not self.mutated.limits:
             return None

@@ -36,9 +36,15 @@ class Verifier:
         self._broker = broker
         self._shards = shards
         self._peers = BrokerPeers(broker)
+        self.failures = 0  # Of partitions that were not vouched for.
 
     async def verify(self, claim: Claim, partitions: Sequence[TopicPartition]) -> Codes:
         """Say of each partition whether it is in the open transaction: NONE if so."""
+        codes = await self._verify(claim, partitions)
+        self.failures += sum(code is not ErrorCode.NONE for code in codes.values())
+        return codes
+
+    async def _verify(self, claim: Claim, partitions: Sequence[TopicPartition]) -> Codes:
         index = self._shards.partition_of(claim.transactional_id)
         state = None
         if index is not None:

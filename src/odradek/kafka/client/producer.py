@@ -96,10 +96,20 @@ class Producer:
         self._buffered_bytes = 0
         self._trouble = "no leader is known"
 
-    def send(self, partition: TopicPartition, records: bytes, count: int, time_ms: int) -> None:
-        """Take a batch of encoded records; waits if too much is on its way already."""
+    def send(
+        self,
+        partition: TopicPartition,
+        records: bytes,
+        count: int,
+        time_ms: int,
+        time_ms_max: int | None = None,
+    ) -> None:
+        """Take a batch of encoded records; waits if too much is on its way already.
+
+        The times of records count from `time_ms`; None: they all have that one.
+        """
         line = self._line(partition)
-        batch = self._seal(line, records, count, time_ms)
+        batch = self._seal(line, records, count, time_ms, time_ms_max)
         if len(batch) > self._settings.request_bytes_max:
             what = f"{len(batch)} bytes for {partition}, and max.request.size is"
             raise RecordTooLarge(f"{what} {self._settings.request_bytes_max}")
@@ -134,7 +144,9 @@ class Producer:
             line = self._lines[partition] = _Line(partition, patience)
         return line
 
-    def _seal(self, line: _Line, records: bytes, count: int, time_ms: int) -> bytearray:
+    def _seal(
+        self, line: _Line, records: bytes, count: int, time_ms: int, time_ms_max: int | None
+    ) -> bytearray:
         is_numbered = self.identity.producer_id >= 0
         envelope = Envelope(
             codec=self._settings.codec,
@@ -144,7 +156,9 @@ class Producer:
             is_transactional=self.identity.transactional_id is not None,
         )
         line.next_sequence = (line.next_sequence + count) % SEQUENCE_END
-        return write_encoded_batch(records, count, time_ms, envelope, self._settings.level)
+        return write_encoded_batch(
+            records, count, time_ms, envelope, self._settings.level, time_ms_max
+        )
 
     def _progress(self) -> None:
         """Send what can be sent, and take an answer or wait a little."""

@@ -45,11 +45,22 @@ class Transaction:
         self._producer = Producer(cluster, settings, self.identity)
         self._partitions: set[TopicPartition] = set()
 
-    def send(self, partition: TopicPartition, records: bytes, count: int, time_ms: int) -> None:
+    def send(
+        self,
+        partition: TopicPartition,
+        records: bytes,
+        count: int,
+        time_ms: int,
+        time_ms_max: int | None = None,
+    ) -> None:
         """Write a batch as part of the transaction."""
         if partition not in self._partitions:
             self._add(partition)
-        self._producer.send(partition, records, count, time_ms)
+        self._producer.send(partition, records, count, time_ms, time_ms_max)
+
+    def last_offset(self, partition: TopicPartition) -> int:
+        """The offset of the last batch's first record that was acknowledged."""
+        return self._producer.last_offset(partition)
 
     def flush(self) -> None:
         """Return when all is written, and waits for the end."""

@@ -39,7 +39,10 @@ class Append:
 
     def batch(self, codec: Codec = Codec.NONE) -> bytearray:
         """Its bytes, ready to be stamped and written."""
-        return write_batch(self.records, replace(self.envelope, codec=codec))
+        is_so = codec is self.envelope.codec
+        return write_batch(
+            self.records, self.envelope if is_so else replace(self.envelope, codec=codec)
+        )
 
 
 @dataclass(frozen=True, slots=True)

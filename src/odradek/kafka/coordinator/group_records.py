@@ -9,6 +9,7 @@ gave them a time to live.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from struct import Struct, error
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ GROUP_VALUE_VERSION = 3
 OFFSET_VALUE_VERSION = 3
 EXPIRING_OFFSET_VALUE_VERSION = 1
 _VERSION = Struct(">h")
+_PARTITION = Struct(">i")
+_BARE_VALUE = Struct(">hqihq")  # Version, offset, leader epoch, no metadata, time of the commit.
 
 
 class OffsetKey(NamedTuple):
@@ -61,8 +64,14 @@ def read_version(data: bytes) -> int:
 
 def write_offset_key(group_id: str, partition: TopicPartition) -> bytes:
     topic, number = partition
-    key = OffsetCommitKey(group=group_id, topic=topic, partition=number)
-    return write_versioned(key, OFFSET_KEY_VERSION)
+    return _offset_key_start(group_id, topic) + _PARTITION.pack(number)
+
+
+@lru_cache(maxsize=1024)
+def _offset_key_start(group_id: str, topic: str) -> bytes:
+    """All but the partition, which is its last field: commits name many partitions of a topic."""
+    key = OffsetCommitKey(group=group_id, topic=topic, partition=0)
+    return write_versioned(key, OFFSET_KEY_VERSION)[: -_PARTITION.size]
 
 
 def write_group_key(group_id: str) -> bytes:
@@ -81,13 +90,17 @@ def read_key(data: bytes) -> OffsetKey | GroupKey | None:
 
 
 def write_offset_value(committed: CommittedOffset) -> bytes:
-    has_expiry = committed.expire_timestamp_ms != -1
+    offset, leader_epoch, metadata, commit_timestamp_ms, expire_timestamp_ms = committed
+    has_expiry = expire_timestamp_ms != -1
+    if not metadata and not has_expiry:
+        # As nearly all are: written without a message in between.
+        return _BARE_VALUE.pack(OFFSET_VALUE_VERSION, offset, leader_epoch, 0, commit_timestamp_ms)
     value = OffsetCommitValue(
-        offset=committed.offset,
-        leader_epoch=committed.leader_epoch,
-        metadata=committed.metadata,
-        commit_timestamp=committed.commit_timestamp_ms,
-        expire_timestamp=committed.expire_timestamp_ms,
+        offset=offset,
+        leader_epoch=leader_epoch,
+        metadata=metadata,
+        commit_timestamp=commit_timestamp_ms,
+        expire_timestamp=expire_timestamp_ms,
     )
     version = EXPIRING_OFFSET_VALUE_VERSION if has_expiry else OFFSET_VALUE_VERSION
     return write_versioned(value, version)

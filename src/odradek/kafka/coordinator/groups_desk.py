@@ -10,6 +10,7 @@ from typing import Protocol
 from odradek.kafka.coordinator.group import Group, State
 from odradek.kafka.coordinator.group_deadlines import Deadlines
 from odradek.kafka.coordinator.group_effects import Append, Outbox
+from odradek.kafka.coordinator.group_figures import GroupFigures
 from odradek.kafka.coordinator.members import Member
 from odradek.kafka.settings.groups import GroupSettings
 from odradek.kafka.settings.offsets import OffsetSettings
@@ -57,6 +58,7 @@ class Desk:
 
     limits: Limits
     new_uuid: Callable[[], str]
+    figures: GroupFigures = field(default_factory=GroupFigures)
     groups: dict[str, Group] = field(default_factory=dict)
     # Groups with offsets in open transactions, by producer: a marker names nobody else.
     open_for_producer: dict[int, dict[str, None]] = field(default_factory=dict)

@@ -95,6 +95,7 @@ class Assignments:
         if not self.is_awaited:
             return
         self.group.enter(State.STABLE, now_ms)
+        desk.figures.rebalances_completed += 1
         for member_id, member in self.group.members.items():
             member.assignment = self.by_member[member_id]
             self.tell(desk, member, now_ms)

@@ -153,7 +153,7 @@ def store(desk: Desk, group: Group, committer: Committer, now_ms: int) -> None:
     accepted = {
         partition: committed
         for partition, committed in committer.commits.items()
-        if java_length(committed.metadata) <= length_max
+        if not committed.metadata or java_length(committed.metadata) <= length_max
     }
     if not accepted:
         refuse(desk, committer, ErrorCode.OFFSET_METADATA_TOO_LARGE)
@@ -202,6 +202,7 @@ class CommitWrite:
     def appended(self, desk: Desk, base_offset: int, now_ms: int) -> None:
         offsets, producer_id = self.group.offsets, self.committer.producer_id
         offsets.arrive(self.accepted, self.number)
+        desk.figures.offsets_committed += len(self.accepted)
         for partition, committed in self.accepted.items():
             if self.committer.is_transactional:
                 offsets.hold(producer_id, partition, Logged(committed, base_offset))

@@ -128,6 +128,7 @@ class Removal:
     def appended(self, desk: Desk, base_offset: int, now_ms: int) -> None:
         for partition in self.partitions:
             self.group.offsets.remove(partition, base_offset)
+        self._count(desk)
         if self.takes_group:
             desk.discard(self.group)
         else:
@@ -138,6 +139,12 @@ class Removal:
         if self.takes_group:
             self.group.state = State.EMPTY
         self._answer(desk, commit_error(error))
+
+    def _count(self, desk: Desk) -> None:
+        if self.asker is None:
+            desk.figures.offsets_expired += len(self.partitions)
+        else:
+            desk.figures.offsets_deleted += len(self.partitions)
 
     def _answer(self, desk: Desk, error: ErrorCode) -> None:
         if self.asker is not None and self.outcome is not None:

@@ -19,6 +19,7 @@ from odradek.kafka.coordinator.group import State
 from odradek.kafka.coordinator.group_answers import join_error, sync_error
 from odradek.kafka.coordinator.group_deadlines import Deadline, Deadlines, Kind
 from odradek.kafka.coordinator.group_effects import Asker, Effects
+from odradek.kafka.coordinator.group_figures import GroupFigures
 from odradek.kafka.coordinator.groups_desk import Desk, Limits
 from odradek.kafka.coordinator.groups_join import join
 from odradek.kafka.coordinator.groups_leave import in_version, leave, leaving
@@ -73,9 +74,11 @@ class Status(Enum):
 class Shard:
     """The group coordinator for one partition, while this broker leads it."""
 
-    def __init__(self, limits: Limits, new_uuid: Callable[[], str]) -> None:
+    def __init__(
+        self, limits: Limits, new_uuid: Callable[[], str], figures: GroupFigures | None = None
+    ) -> None:
         self.status = Status.LOADING
-        self.desk = Desk(limits, new_uuid)
+        self.desk = Desk(limits, new_uuid, figures or GroupFigures())
 
     def load_batch(self, batch: Batch, now_ms: int) -> None:
         """Apply a batch of the log. Raises `ProtocolError` if its records make no sense."""

@@ -188,6 +188,16 @@ class TransactionShard:
         else:
             self._answer(token, found)
 
+    @property
+    def markers_waiting(self) -> int:
+        """How many markers will be tried again, since nobody took them."""
+        return self._sendings.waiting_count
+
+    @property
+    def appends_waiting(self) -> int:
+        """How many transactions are over, but could not be noted so yet."""
+        return len(self._retries)
+
     def verify_partitions(
         self, claim: Claim, partitions: Iterable[TopicPartition]
     ) -> dict[TopicPartition, ErrorCode]:

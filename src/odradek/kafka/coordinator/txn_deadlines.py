@@ -22,6 +22,9 @@ class Deadlines(Generic[K]):
         self._at: dict[K, int] = {}
         self._heap: list[tuple[int, K]] = []
 
+    def __len__(self) -> int:
+        return len(self._at)
+
     def set(self, key: K, at_ms: int) -> None:
         """Have a key come up at this time at the latest."""
         if at_ms < self._at.get(key, at_ms + 1):

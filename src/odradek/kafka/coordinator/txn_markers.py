@@ -66,6 +66,11 @@ class Sendings:
         return [self._take_again(sending) for sending in found if sending and sending.again]
 
     @property
+    def waiting_count(self) -> int:
+        """How many markers nobody could be found for yet, or were refused and will be repeated."""
+        return sum(len(sending.again) for sending in self._by_number.values())
+
+    @property
     def next_ms(self) -> int | None:
         return self._retries.next_ms
 

@@ -15,6 +15,7 @@ from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.meters import ApiMeter
 from odradek.kafka.broker.throttling import Throttling
 from odradek.kafka.quotas.shares import RateQuota
+from odradek.kafka.server.monitor_coordinators import declare_coordinators
 from odradek.kafka.storage.log import Log
 from odradek.kafka.wire.apis import APIS
 from odradek.kafka.wire.errors import ErrorCode
@@ -74,6 +75,7 @@ class BrokerMetrics:
         self._declare_logs()
         self._declare_cleaner()
         self._declare_quotas()
+        declare_coordinators(metrics, broker)
         metrics.computed_gauge(
             "odradek_loop_stall_seconds_max",
             "The longest time for which the loop heard nobody",
@@ -268,6 +270,7 @@ def health(broker: Broker) -> tuple[bool, bytes]:
         "broker_epoch": keeper.epoch,
         "cluster_id": broker.cluster_id,
         "controller_id": broker.metadata.controller_id,
+        "controller_epoch": broker.metadata.controller_epoch,
         "zookeeper": keeper.client.state.name,
         "partitions": len(broker.partitions),
         "offline_partitions": len(broker.partitions.offline),

@@ -19,7 +19,7 @@ Ended = Callable[[Message | None, Exception | None], None]
 class Unfinished:
     """A handler that was begun, and the future that it waits for."""
 
-    __slots__ = ("_ended", "_handler", "_waits_for")
+    __slots__ = ("_ended", "_handler", "_is_cancelled", "_waits_for")
 
     def __init__(
         self,
@@ -29,10 +29,12 @@ class Unfinished:
     ) -> None:
         self._handler = handler
         self._ended = ended
+        self._is_cancelled = False
         self._wait(waits_for)
 
     def cancel(self) -> None:
         """Nobody wants the answer any more."""
+        self._is_cancelled = True
         self._waits_for.remove_done_callback(self._go_on)
         with suppress(asyncio.CancelledError):
             self._handler.throw(asyncio.CancelledError())
@@ -44,6 +46,8 @@ class Unfinished:
         waits_for.add_done_callback(self._go_on)
 
     def _go_on(self, _: asyncio.Future[Any]) -> None:
+        if self._is_cancelled:
+            return  # The future was done, and this call on its way, when we were cancelled.
         try:
             waits_for = self._handler.send(None)
         except StopIteration as done:

@@ -8,6 +8,7 @@ therefore no crash's work.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from os.path import dirname
 from typing import NamedTuple
@@ -25,6 +26,8 @@ META_PROPERTIES = "meta.properties"
 PARTITION_METADATA = "partition.metadata"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 VERSION = "0"
+# The whole id, for it may be torn: the file is synced only with the log's first flush.
+TOPIC_ID = re.compile(rb"version: 0\ntopic_id: ([\w-]{22})\s*")
 
 
 def write_whole(disk: Disk, path: str, data: bytes, *, is_synced: bool = True) -> None:
@@ -141,10 +144,10 @@ def read_topic_id(disk: Disk, directory: str) -> str | None:
     data = read_whole(disk, path)
     if data is None:
         return None
-    version, _, topic_id = data.decode("utf-8", "replace").strip().partition("\n")
-    if version != "version: 0" or not topic_id.startswith("topic_id: "):
-        raise CorruptCheckpoint(path, f"no version 0 and topic id: {version!r} {topic_id!r}")
-    return topic_id.removeprefix("topic_id: ")
+    found = TOPIC_ID.fullmatch(data)
+    if found is None:
+        raise CorruptCheckpoint(path, f"no version 0 and topic id: {data!r}")
+    return found[1].decode()
 
 
 def write_clean_shutdown(disk: Disk, directory: str, broker_epoch: int = -1) -> None:

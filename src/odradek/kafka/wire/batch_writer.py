@@ -108,9 +108,17 @@ def write_batch(
 
 
 def write_encoded_batch(
-    records: bytes, record_count: int, timestamp: int, envelope: Envelope, level: int | None = None
+    records: bytes,
+    record_count: int,
+    timestamp: int,
+    envelope: Envelope,
+    level: int | None = None,
+    max_timestamp: int | None = None,
 ) -> bytearray:
-    """One batch of records that are written already: deltas from 0 on, all of one time."""
+    """One batch of records that are written already: deltas from 0 on, times from `timestamp` on.
+
+    They all have that time, unless the latest is named.
+    """
     data = compress(envelope.codec, records, level) if envelope.codec else records
     header = HEADER.pack(
         0,
@@ -121,7 +129,7 @@ def write_encoded_batch(
         envelope.attributes,
         record_count - 1,
         timestamp,
-        timestamp,
+        timestamp if max_timestamp is None else max_timestamp,
         envelope.producer_id,
         envelope.producer_epoch,
         envelope.base_sequence,

@@ -28,6 +28,11 @@ public final class Clients {
                 "request.timeout.ms", "2000"));
     }
 
+    /** For those who ask only for what is there, and can wait for it. */
+    public static Admin patientAdmin(String address) {
+        return Admin.create(properties(address));
+    }
+
     public static KafkaProducer<byte[], byte[]> producer(String address, String... settings) {
         Properties properties = properties(address, settings);
         return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());

@@ -1,0 +1,70 @@
+"""The Python that Spark's workers run on: this one, with Spark's modules as they are installed.
+
+Spark puts an archive of its modules before everything else on the path of its workers. Nothing in
+it is compiled, so each process compiles it anew: most of a second, for every kind of worker at the
+first query and for each streaming query again. Where Spark was installed as a package, the same
+modules lie compiled beside it. So workers are started by a script that leaves the archive out.
+
+Only for masters on this machine: elsewhere the script is not to be found. In a shell:
+
+    export PYSPARK_PYTHON=$(python -m odradek.spark.python)
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from odradek.spark.java import cache_directory, write_script
+
+VARIABLE = "PYSPARK_PYTHON"
+LAUNCHER = """#!/bin/sh
+# Python without the archive of Spark's modules: they are installed, and compiled.
+kept=
+IFS=:
+for entry in $PYTHONPATH; do
+  case "$entry" in
+    {home}/*) ;;
+    *) kept="$kept${{kept:+:}}$entry" ;;
+  esac
+done
+unset IFS
+export PYTHONPATH="$kept"
+exec {python} "$@"
+"""
+
+
+def prepare_python(cache: Path | None = None) -> Path:
+    """Let Spark's workers run on this Python, unless the user has chosen one; say which it is."""
+    chosen = os.environ.setdefault(VARIABLE, str(worker_python(cache)))
+    return Path(chosen)
+
+
+def worker_python(cache: Path | None = None) -> Path:
+    """The launcher where it does any good, else this very Python."""
+    installed = installed_spark()
+    if installed is None or os.name != "posix":
+        return Path(sys.executable)
+    text = LAUNCHER.format(home=shlex.quote(str(installed)), python=shlex.quote(sys.executable))
+    # One for each environment, told apart by where it is.
+    name = f"python-{sys.prefix.strip('/').replace('/', '-')}"
+    return write_script((cache or cache_directory()) / name, text)
+
+
+def installed_spark() -> Path | None:
+    """The folder of the installed Spark, if that is the one that will run."""
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        return None
+    home = Path(spec.origin).parent
+    other = os.environ.get("SPARK_HOME")
+    if other is not None and Path(other).resolve() != home.resolve():
+        return None
+    return home if (home / "jars").is_dir() and find_spec("py4j") else None
+
+
+if __name__ == "__main__":
+    print(worker_python())

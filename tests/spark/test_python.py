@@ -1,0 +1,71 @@
+"""Workers are started on this Python, with Spark's modules compiled."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from odradek.spark.python import VARIABLE, installed_spark, prepare_python, worker_python
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+def ask(python: Path, code: str, **environment: str) -> str:
+    command = [str(python), "-c", code]
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def test_the_archives_of_spark_are_left_out_and_nothing_else_is(tmp_path: Path) -> None:
+    home = installed_spark()
+    assert home is not None
+    path = f"/one place:{home}/python/lib/pyspark.zip:{home}/jars/spark-core.jar:/other"
+    python = worker_python(tmp_path)
+    told = ask(python, "import os; print(os.environ['PYTHONPATH'])", PYTHONPATH=path)
+    assert told == "/one place:/other"
+    archive = f"{home}/python/lib/pyspark.zip"
+    found = ask(python, "import pyspark; print(pyspark.__file__)", PYTHONPATH=archive)
+    assert found == str(home / "__init__.py")
+
+
+def test_it_is_the_same_python(tmp_path: Path) -> None:
+    told = ask(worker_python(tmp_path), "import sys; print(sys.executable, sys.prefix)")
+    assert told == f"{sys.executable} {sys.prefix}"
+
+
+def test_another_spark_keeps_its_own_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert worker_python(tmp_path) == Path(sys.executable)
+
+
+def test_who_has_chosen_a_python_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "/usr/bin/python3")
+    assert prepare_python(tmp_path) == Path("/usr/bin/python3")
+    monkeypatch.delenv(VARIABLE)
+    assert os.environ.get(VARIABLE) is None
+    assert prepare_python(tmp_path) == Path(os.environ[VARIABLE])
+
+
+def test_spark_runs_its_tasks_on_it(spark: SparkSession) -> None:
+    """The session of the tests is started with it."""
+
+    def where(_: object) -> list[str]:
+        import pyspark
+
+        return [str(pyspark.__file__)]
+
+    found = spark.sparkContext.parallelize([1], 1).mapPartitions(where).collect()
+    assert found == [str(Path(str(installed_spark())) / "__init__.py")]
