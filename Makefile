@@ -37,12 +37,15 @@ interop: $(READY)  ## beside Apache's own software: needs Java and Maven, says s
 	$(BIN)/pytest -rs tests/interop
 
 scenarios: $(READY)  ## the text stories; REWRITE=1 writes their narration anew
-	$(BIN)/pytest tests/simulation/test_scenarios.py
+	$(BIN)/pytest tests/simulation/test_scenarios.py tests/zookeeper/server/test_ensemble_scenarios.py \
+		tests/kafka/server/test_cluster_scenarios.py
 
 simulate: $(READY)  ## many seeds of the simulated worlds: SEEDS of each
 	SEEDS=$(SEEDS) $(BIN)/pytest tests/simulation/test_determinism.py tests/zookeeper/server/test_crashes.py \
 		tests/zookeeper/server/test_ensemble_simulation.py tests/zookeeper/zab/test_simulation.py \
 		tests/kafka/server/test_crashes.py tests/kafka/server/test_cluster_crashes.py \
+		tests/kafka/server/test_ensemble_crashes.py tests/kafka/server/test_group_crashes.py \
+		tests/kafka/server/test_transaction_crashes.py tests/kafka/server/test_write_boundaries.py \
 		tests/kafka/broker/test_cleaning_crashes.py tests/kafka/broker/test_controller_chaos.py
 
 fuzz: $(READY)  ## hostile bytes for every reader: CASES for each kind, from SEED
