@@ -1,7 +1,7 @@
 """Whoever dies, hangs or leaves, as whatever: each kind of producer is told no lie.
 
 Three brokers and a ZooKeeper of ours. `FULL=1` asks for all roles and all blows; without it one of
-each is chosen. Each time a producer that never repeats itself, an idempotent one, and a copier with
+each is chosen. Each time a producer with acks=all, an idempotent one, and a copier with
 transactions are at work.
 """
 
