@@ -153,6 +153,10 @@ OPTIONS: dict[str, Any] = {
 }
 
 
+# In a batch query theirs heeds maxRecordsPerPartition only beside minPartitions.
+CUT_BY_US_ALONE = {"small tasks"}
+
+
 @pytest.mark.parametrize("name", OPTIONS)
 def test_rows_and_tasks_are_the_same(
     spark: SparkSession, topics: Topics, topic: str, name: str
@@ -162,7 +166,8 @@ def test_rows_and_tasks_are_the_same(
     assert ours.schema == theirs.schema
     expected = rows(theirs)
     assert expected and rows(ours) == expected
-    assert tasks(ours) == tasks(theirs)
+    if name not in CUT_BY_US_ALONE:
+        assert tasks(ours) == tasks(theirs)
 
 
 @pytest.mark.parametrize(
@@ -197,6 +202,7 @@ def test_aborted_records_are_seen_by_both_or_by_none(
         producer.begin_transaction()
         for n in range(10):
             producer.produce(made, b"%d of %d" % (n, number), partition=n % 2)
+        producer.flush(WITHIN_S)  # What was not sent would be no more than forgotten.
         end = producer.abort_transaction if number % 3 == 1 else producer.commit_transaction
         end(WITHIN_S)
     options = {"subscribe": made, "kafka_isolation_level": level}

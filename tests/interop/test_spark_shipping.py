@@ -41,4 +41,5 @@ def test_pipelines_run_where_workers_lack_the_package(where: str, tmp_path: Path
     assert code == 0, error
     said = json.loads(out.splitlines()[-1])
     assert "odradek.zip" in said.pop("origin"), "the worker has it from us alone"
-    assert said == {"archived": 100, "mirrored": 100, "replayed": 100}
+    assert {"mirrored", "audited"} <= set(said) and set(said.values()) == {100}
+    assert where == "connect" or {"archived", "replayed"} <= set(said)

@@ -11,9 +11,9 @@ import os
 import sys
 from pathlib import Path
 
-from odradek.pipelines import archive, mirror, replay
+from odradek.pipelines import archive, audit, mirror, replay
 from odradek.pipelines.session import session
-from odradek.pipelines.shipping import ship
+from odradek.pipelines.shipping import is_connect, ship
 
 LAUNCHER = """#!/bin/sh
 PYTHONPATH="{site}:$PYTHONPATH" exec "{python}" -S "$@"
@@ -59,16 +59,14 @@ def run(spark: object, servers: str, target: str, topic: str, folder: str) -> No
             yield pa.RecordBatch.from_arrays([pa.array(found, pa.string())], ["origin"])
 
     origin = spark.range(1).mapInArrow(can_import, "origin string").head()  # type: ignore[attr-defined]
-    path = f"{folder}/archive"
-    archived = archive(servers, [topic], path, spark=spark)  # type: ignore[arg-type]
     mirrored = mirror(servers, target, [topic], spark=spark)  # type: ignore[arg-type]
-    replayed = replay(path, target, spark=spark, to=f"{topic}-again")  # type: ignore[arg-type]
-    counts = {
-        "archived": archived.rows,
-        "mirrored": mirrored.records,
-        "replayed": replayed.records,
-        "origin": origin.origin,
-    }
+    audited = audit(target, [topic], spark=spark)  # type: ignore[arg-type]
+    counts = {"mirrored": mirrored.records, "audited": audited.records, "origin": origin.origin}
+    if not is_connect(spark):  # type: ignore[arg-type]
+        path = f"{folder}/archive"
+        archived = archive(servers, [topic], path, spark=spark)  # type: ignore[arg-type]
+        replayed = replay(path, target, spark=spark, to=f"{topic}-again")  # type: ignore[arg-type]
+        counts |= {"archived": archived.rows, "replayed": replayed.records}
     print(json.dumps(counts), flush=True)
 
 

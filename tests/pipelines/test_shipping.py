@@ -4,9 +4,13 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
+
+from pyspark import cloudpickle
 
 from odradek.pipelines.session import is_this_machine
-from odradek.pipelines.shipping import zip_package
+from odradek.pipelines.shipping import SOURCES, stand_in, zip_package
+from tests.pipelines.shipped import python_without_odradek
 
 
 def test_the_zip_is_imported_where_nothing_is_installed(tmp_path: Path) -> None:
@@ -47,3 +51,23 @@ def test_equal_packages_make_equal_zips_with_all_that_is_in_them(tmp_path: Path)
 def test_only_plain_local_masters_are_this_machine() -> None:
     assert is_this_machine("local") and is_this_machine("local[4]")
     assert not is_this_machine("local-cluster[2,1,1024]") and not is_this_machine("spark://a:7077")
+
+
+def test_a_source_arrives_where_the_package_is_not(tmp_path: Path) -> None:
+    package = zip_package(tmp_path / "odradek.zip").read_bytes()
+    made = stand_in("odradek", *SOURCES["odradek"], package)({"columns": "value,offset"})
+    dump: Any = cloudpickle.dumps
+    (tmp_path / "pickled").write_bytes(dump(made))
+    program = (
+        "import pickle, sys; from importlib.util import find_spec; assert not find_spec('odradek');"
+        "source = pickle.load(open(sys.argv[1], 'rb')); print(source.name(), source.schema())"
+    )
+    python = python_without_odradek(tmp_path / "python")
+    done = subprocess.run(
+        [str(python), "-c", program, str(tmp_path / "pickled")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"TMPDIR": str(tmp_path), "PYTHONPATH": ""},
+    )
+    assert done.stdout.strip() == "odradek value binary, offset bigint", done.stderr

@@ -44,7 +44,8 @@ class LogSettings:
     # What follows from the above, found once and not for each batch.
     roll_ms: int = field(init=False)  # When a segment is old.
     has_timestamp_limits: bool = field(init=False)  # Whether a record's time can be wrong at all.
-    is_as_sent: bool = field(init=False)  # Whether batches are stored without opening them.
+    has_rules_for_records: bool = field(init=False)  # Batches of clients must be opened.
+    is_as_sent: bool = field(init=False)  # Batches stay as they came, down to the last byte.
     batch_bytes_max: int = field(init=False)
     is_flushed_by_count: bool = field(init=False)
 
@@ -53,10 +54,12 @@ class LogSettings:
         compacted_ms = self.max_compaction_lag_ms if self.is_compacted else FOREVER
         limits = self.timestamp_before_max_ms, self.timestamp_after_max_ms
         has_limits = not self.is_append_time and min(limits) < FOREVER
-        is_touched = self.is_compacted or has_limits or self.is_append_time
+        has_rules = self.is_compacted or has_limits
+        is_touched = has_rules or self.is_append_time
         found = object.__setattr__
         found(self, "roll_ms", min(self.segment_ms, compacted_ms))
         found(self, "has_timestamp_limits", has_limits)
+        found(self, "has_rules_for_records", has_rules)
         found(self, "is_as_sent", self.compression is None and not is_touched)
         found(self, "batch_bytes_max", min(self.max_message_bytes, self.segment_bytes))
         found(self, "is_flushed_by_count", self.flush_messages < FOREVER)

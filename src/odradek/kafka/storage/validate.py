@@ -127,7 +127,9 @@ def _keep(
     if batch.is_append_time:
         return _refuse_append_time(batch)
     target = codec if settings.compression is None else settings.compression
-    if target is not codec or settings.is_compacted or settings.has_timestamp_limits:
+    # What a coordinator has just written has keys and times: nobody need look.
+    is_looked_into = origin is Origin.CLIENT and settings.has_rules_for_records
+    if target is not codec or is_looked_into:
         return _open(batch, target, settings, now_ms)
     return _with_append_time(batch, now_ms) if settings.is_append_time else Accepted(batch)
 
