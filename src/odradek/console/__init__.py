@@ -1,0 +1,1 @@
+"""The console: a page that shows a cluster as it coordinates itself."""
