@@ -17,10 +17,6 @@ name: {name}
 storage: {storage}
 configuration:
   spark.sql.shuffle.partitions: "2"
-  # Tables are remembered from run to run: a catalog of Hive, in the folder `catalog`.
-  spark.sql.catalogImplementation: hive
-  spark.sql.warehouse.dir: {warehouse}
-  spark.hadoop.javax.jdo.option.ConnectionURL: "jdbc:derby:;databaseName={catalog};create=true"
 libraries:
   - glob:
       include: transformations/**
@@ -96,12 +92,18 @@ A pipeline of Spark over topics, made by `odradek pipeline init`.
     spark-pipelines run        # from {source} on {servers} to {target}
     spark-pipelines dry-run
 
+That forgets its tables when it ends. To go on from run to run have it remember them, in a catalog
+of Hive beside this file:
+
+    spark-pipelines run --conf spark.sql.catalogImplementation=hive
+
 * `spark-pipeline.yml`: its name, its settings, and where it keeps its checkpoints.
 * `transformations/tables.py`: topic `{source}` → table `records` → view `records_by_key`.
 * `transformations/sink.py`: table `records` → topic `{target}`, exactly once.
 
-It needs `pip install 'odradek[spark,pipelines]'` and a Java from 17 on. Tables are in `warehouse`,
-what is known of them in `catalog`, checkpoints in `storage`: remove all three to begin anew.
+It needs `pip install 'odradek[spark,pipelines]'` and a Java from 17 on. Tables are in
+`spark-warehouse`, the catalog in `metastore_db`, checkpoints in `storage`:
+remove all three to begin anew.
 """
 
 
@@ -120,8 +122,6 @@ def scaffold(directory: Path, servers: str, source: str, target: str) -> list[Pa
         "source": source,
         "target": target,
         "storage": (where / "storage").as_uri(),
-        "warehouse": (where / "warehouse").as_uri(),
-        "catalog": str(where / "catalog"),
     }
     files = {
         "spark-pipeline.yml": SPEC,

@@ -31,6 +31,7 @@ from tests.waiting import wait_until
 BURST = 5
 RESENT_MAX = 2000  # More is not under way at once.
 BETWEEN_BURSTS_S = 0.02
+GIVEN_UP_S = 30.0
 AGAIN_SOON: dict[str, object] = {
     "retry.backoff.ms": 50,
     "reconnect.backoff.ms": 20,
@@ -323,14 +324,20 @@ class Copier:
             consumer.seek(TopicPartition(place.topic, place.partition, offset))
 
     def _steadily(self, call: Callable[[], object]) -> None:
-        """Ask until there is an answer that is not "ask again"."""
+        """Ask until there is an answer that is not "ask again".
+
+        But not for ever: librdkafka waits for a group's coordinator that it knows of, even after
+        the cluster has told it that this broker is gone, and then asks nobody any more.
+        """
+        deadline = monotonic() + GIVEN_UP_S
         while True:
             try:
                 call()
             except KafkaException as failed:
                 error = failed.args[0]
                 is_lost = error.code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT)
-                if self._end.is_set() or not (error.retriable() or is_lost):
+                is_over = self._end.is_set() or monotonic() > deadline
+                if is_over or not (error.retriable() or is_lost):
                     raise
             else:
                 return
