@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: check format demo test interop scenarios simulate fuzz bench clean
+.PHONY: check format demo test interop cluster scenarios simulate fuzz bench docs clean
 
 CASES ?= 200000
 SEEDS ?= 1000
@@ -36,6 +36,10 @@ test: check  ## all checks, all tests that need no Java
 interop: $(READY)  ## beside Apache's own software: needs Java and Maven, says so where they lack
 	$(BIN)/pytest -rs tests/interop
 
+cluster: $(READY)  ## real brokers that die, hang, leave or are cut off, in all roles; some need root
+	FULL=1 $(BIN)/pytest tests/kafka/clients/test_cluster_matrix.py tests/kafka/clients/test_cluster_copy.py \
+		tests/kafka/clients/test_cluster_cuts.py
+
 scenarios: $(READY)  ## the text stories; REWRITE=1 writes their narration anew
 	$(BIN)/pytest tests/simulation/test_scenarios.py tests/zookeeper/server/test_ensemble_scenarios.py \
 		tests/kafka/server/test_cluster_scenarios.py
@@ -58,6 +62,10 @@ bench: $(READY)  ## speed beside others; run it alone on the machine
 	$(BIN)/python -m benchmarks.simulation
 	$(BIN)/python -m benchmarks.zookeeper_storage
 	$(BIN)/python -m benchmarks.kafka_storage
+
+docs: $(READY)  ## the documentation as a site, in build/docs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check mkdocs-material
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --site-dir build/docs
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

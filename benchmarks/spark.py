@@ -199,7 +199,9 @@ def floor(bench: Bench) -> None:
 def write(bench: Bench) -> None:
     topic, rows = bench.topics.create(PARTITIONS, "out"), bench.rows(100)
     value = "cast(rpad(cast(id as string), 100, 'odradek') as binary) value"
-    made = bench.spark.range(0, rows, 1, 2).selectExpr("cast(id as binary) key", value)
+    made = bench.spark.range(0, rows, 1, 2).selectExpr(
+        "cast(cast(id as string) as binary) key", value
+    )
     here = {"kafka.bootstrap.servers": bench.broker.address, "topic": topic}
     for codec in ("none", "lz4"):
         more = {**here, "kafka.compression.type": codec}
