@@ -10,6 +10,7 @@ from odradek.console.gatherings import (
     ensemble_changes,
     group_changes,
     read_server,
+    writes_between,
 )
 
 SRVR = """Zookeeper version: 3.9.3-c26634f34490bb0ea7a09cc51e05ede3b4e320ee, built on 2024-10-17
@@ -72,3 +73,10 @@ def test_the_ensemble_elects_and_loses_its_leader() -> None:
     again = [it.text for it in ensemble_changes(nobody, later, 5)]
     assert again[0] == "ZooKeeper b:1 leads the ensemble again, in epoch 2"
     assert ensemble_changes([], [a, b], 5) == ensemble_changes([a, b], [a, b], 6) == []
+
+
+def test_zxids_count_transactions_within_an_epoch() -> None:
+    before, after = Server("a:1", "leader", (1 << 32) + 5), Server("b:1", "leader", (1 << 32) + 9)
+    assert writes_between(before, after) == 4
+    assert writes_between(before, Server("a:1", "leader", 2 << 32)) == 0
+    assert writes_between(None, after) == writes_between(after, None) == 0

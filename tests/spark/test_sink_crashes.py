@@ -25,7 +25,7 @@ from tests.spark.copying import ROWS_A_BATCH
 from tests.spark.test_sink import numbered, read
 from tests.waiting import wait_until
 
-ROUNDS = int(os.environ.get("KILL_ROUNDS", "4"))
+ROUNDS = int(os.environ.get("KILL_ROUNDS", "2"))
 SEED = int(os.environ.get("SEED", "7"))
 FED = 3 * ROWS_A_BATCH  # To each of two partitions before each round: six batches.
 PATIENCE_S = 600

@@ -322,6 +322,7 @@ def hasten(cleaned: Cleaned) -> None:
 
 
 def children() -> list[int]:
-    """The processes that this one has started, and that run."""
+    """The cleaners that this process has started, and that run; others may have theirs."""
     listed = [Path(it, "children").read_text() for it in Path("/proc/self/task").iterdir()]
-    return [int(pid) for pids in listed for pid in pids.split()]
+    found = [int(pid) for pids in listed for pid in pids.split()]
+    return [pid for pid in found if b"cleaning" in Path(f"/proc/{pid}/cmdline").read_bytes()]
