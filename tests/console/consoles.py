@@ -18,8 +18,6 @@ from selenium.webdriver.remote.webelement import WebElement
 from tests.waiting import wait_until
 
 STOP_WITHIN_S = 20
-# A browser asks for it by itself; that there is none is no error of a page.
-HARMLESS = ("favicon",)
 
 
 @contextmanager
@@ -117,5 +115,4 @@ class Page:
     def errors(self) -> list[str]:
         """What the browser has complained about since it was asked last."""
         said: list[dict[str, Any]] = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
-        severe = [it["message"] for it in said if it["level"] == "SEVERE"]
-        return [it for it in severe if not any(word in it for word in HARMLESS)]
+        return [it["message"] for it in said if it["level"] == "SEVERE"]

@@ -168,6 +168,29 @@ def test_whoever_follows_sees_messages_come(page: Page, cluster: Cluster) -> Non
     assert page.errors() == []
 
 
+def test_messages_are_exported_as_lines_of_json(page: Page, tmp_path: Path) -> None:
+    allow = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allow)
+    page.open(PAGES["messages"])
+    page.see('"order": 39', ROWS)
+    page.click("Export")
+    file = tmp_path / "orders-0-0.jsonl"
+    wait_until(file.exists)
+    wait_until(lambda: len(file.read_text().splitlines()) >= 40)
+    first = json.loads(file.read_text().splitlines()[0])
+    assert (first["offset"], first["key"]) == (0, "key-0")
+    assert json.loads(first["value"])["customer"] == "Odradek"
+
+
+def test_a_message_is_opened_by_a_click(page: Page) -> None:
+    page.open(PAGES["messages"])
+    page.see('"order": 39', ROWS)
+    page.driver.find_element("css selector", "tbody tr td").click()
+    page.see("orders-0 · offset 0", ".q-dialog")
+    page.see('"customer": "Odradek"', ".q-dialog pre")
+    assert page.errors() == []
+
+
 def test_offsets_are_edited_with_a_preview(page: Page, picture: Picture) -> None:
     page.open(PAGES["group"])
     field = "td input"
@@ -283,8 +306,8 @@ def read_time_ms(text: str) -> float:
     return datetime.fromisoformat(text.strip()).replace(tzinfo=UTC).timestamp() * 1000
 
 
-def test_the_timeline_is_kept_in_a_topic_and_outlives_the_console(
-    browser: WebDriver, cluster: Cluster, picture: Picture, page: Page
+def test_the_timeline_is_kept_in_a_topic_and_read_by_the_next_console(
+    browser: WebDriver, picture: Picture, page: Page, request: pytest.FixtureRequest
 ) -> None:
     where = TopicPartition("__odradek_timeline", 0)
 
@@ -293,17 +316,25 @@ def test_the_timeline_is_kept_in_a_topic_and_outlives_the_console(
         return [json.loads(it.value or b"")["text"] for it in found]
 
     wait_until(lambda: any("is elected controller" in it for it in kept()))
-    with console(*addresses(cluster)) as base:
-        again = Page(browser, base)
-        again.open("/timeline")
-        again.see("is elected controller", ROWS)
-        assert len(page_texts := again.texts(ROWS)) == len(set(page_texts))
+    later = Page(browser, request.getfixturevalue("looking"))  # It is started only now.
+    log_in(later)
+    later.open("/timeline")
+    later.see("is elected controller", ROWS)
+    rows = later.texts(ROWS)
+    assert len(rows) == len(set(rows))
+
+
+def log_in(page: Page) -> None:
+    page.driver.get(page.base)
+    page.write("#password", PASSWORD, end="\n")
+    page.see("Overview")
 
 
 def test_a_console_that_only_looks_asks_for_the_password_and_changes_nothing(
     browser: WebDriver, looking: str
 ) -> None:
     page = Page(browser, looking)
+    browser.delete_all_cookies()
     browser.get(looking + "/topics/orders/0")
     assert browser.current_url == looking + "/login"
     page.write("#password", "guess", end="\n")
@@ -320,6 +351,8 @@ def test_a_console_that_only_looks_asks_for_the_password_and_changes_nothing(
     page.open(PAGES["group"])
     page.see("orders-0", ROWS)
     assert not page.texts("td input") and not page.shows("Preview", "button")
+    page.click("Log out")
+    wait_until(lambda: browser.current_url == looking + "/login")
 
 
 def test_a_page_of_another_origin_gets_no_websocket(
@@ -361,13 +394,14 @@ async def write_topics(cluster: Cluster, topics: int, partitions: int) -> None:
     async with ZooKeeperClient(cluster.zookeeper, random=Random()) as client:
         for path in ("/thousand", "/thousand/brokers", "/thousand/brokers/topics"):
             await client.create(path)
+        made = []
         for number in range(topics):
             root = f"/thousand/brokers/topics/topic-{number:04d}"
-            made = [client.create(root, topic), client.create(f"{root}/partitions")]
+            made += [client.create(root, topic), client.create(f"{root}/partitions")]
             for it in range(partitions):
                 made.append(client.create(f"{root}/partitions/{it}"))
                 made.append(client.create(f"{root}/partitions/{it}/state", state))
-            await asyncio.gather(*made)
+        await asyncio.gather(*made)
 
 
 def test_pictures_of_all_pages_are_taken_when_asked_for(page: Page, cluster: Cluster) -> None:

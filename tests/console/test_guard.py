@@ -87,6 +87,10 @@ def test_whoever_knows_the_password_is_let_in_by_a_cookie() -> None:
     assert start["status"] == 200
     socket = ask(door, method="", origin=ORIGIN, cookie=f"{COOKIE}=a-token")
     assert socket == [{"type": "websocket.accept"}]
+    left, _ = ask(door, "/logout", "POST", origin=ORIGIN, cookie=f"{COOKIE}=a-token")
+    assert header(left, "location") == "/login"
+    start, _ = ask(door, cookie=f"{COOKIE}=a-token")
+    assert start["status"] == 303
 
 
 def test_a_password_that_is_too_long_to_be_one_is_not_read_to_its_end() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,6 +17,7 @@ from odradek.kafka.controller.znodes import write_controller, write_state, write
 from odradek.testing import Cluster
 from odradek.zookeeper.client.aio import ZooKeeperClient
 from odradek.zookeeper.wire.codes import CreateMode
+from tests.processes import ServerProcess, free_port, properties_text
 
 WITHIN_S = 30
 STATE = "/brokers/topics/orders/partitions/0/state"
@@ -96,3 +98,34 @@ def test_a_page_hears_of_every_path(cluster: Cluster) -> None:
             assert heard == ["/anything", "/anything"]
 
     asyncio.run(story())
+
+
+def test_what_happened_while_zookeeper_was_away_is_told_when_it_is_back(tmp_path: Path) -> None:
+    port = free_port()
+    config = {"dataDir": tmp_path / "data", "clientPort": port, "tickTime": 500}
+    (tmp_path / "zoo.cfg").write_text(properties_text(config))
+    server = ServerProcess(tmp_path, ["zookeeper", str(tmp_path / "zoo.cfg")], port)
+    server.start()
+    events: list[Event] = []
+
+    async def story() -> None:
+        watching = Watching(server.address, Random(), events.extend)
+        task = asyncio.get_running_loop().create_task(watching.run())
+        await until(watching.loaded.is_set)
+        await asyncio.to_thread(server.kill)
+        await until(lambda: watching.trouble)
+        await asyncio.to_thread(server.start)
+        async with ZooKeeperClient(server.address, random=Random()) as client:
+            await client.create("/controller_epoch", b"5")
+        await until(lambda: not watching.trouble and watching.sights.controller_epoch == 5)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    try:
+        asyncio.run(story())
+    finally:
+        server.stop()
+    texts = " | ".join(it.text for it in events)
+    assert "the console sees nothing: ZooKeeper" in texts
+    assert "the console sees again" in texts
+    assert Kind.EPOCH in [it.kind for it in events]

@@ -17,6 +17,7 @@ COMMANDS = {
     "cluster": "odradek.cli.cluster",
     "completion": "odradek.cli.completion",
     "config": "odradek.cli.config",
+    "console": "odradek.cli.console",
     "consume": "odradek.cli.consume",
     "demo": "odradek.cli.demo",
     "doctor": "odradek.cli.doctor",
@@ -37,6 +38,7 @@ USAGE = """usage: odradek COMMAND …
   cluster           who is there, who controls, what is out of sync
   completion SHELL  what bash, zsh or fish want to complete our commands
   config            settings of topics and brokers: show, set
+  console           a page that shows a cluster as it coordinates itself
   consume TOPIC     print records of topics
   demo              the main job from end to end: broker, shop, Spark, proof
   doctor [PATH]     look for what is wrong with this machine, a config or a data directory

@@ -12,11 +12,15 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from odradek.local.directory import DEFAULT, ClusterDirectory
 from odradek.local.plan import ClusterPlan, advice_on
 from odradek.local.preparing import plan_cluster
 from odradek.runtime.errors import OdradekError
+
+if TYPE_CHECKING:
+    from odradek.cli.up_console import WantedConsole
 
 SERVERS_MAX = 50
 
@@ -42,13 +46,23 @@ def run_in(home: ClusterDirectory, given: Namespace) -> int:
     plan = plan_cluster(brokers, zookeepers, first_port=given.port, known=known)
     settings = dict(given.override)
     plan = ClusterPlan(plan.brokers, plan.zookeepers, broker_settings=settings)
+    console = console_of(given)
     if not zookeepers:
         from odradek.cli.up_alone import serve_alone
 
-        return serve_alone(home, plan, as_json=given.json)
+        return serve_alone(home, plan, as_json=given.json, console=console)
     from odradek.cli.up_together import supervise
 
-    return supervise(home, plan, as_json=given.json)
+    return supervise(home, plan, as_json=given.json, console=console)
+
+
+def console_of(given: Namespace) -> WantedConsole | None:
+    if given.console is None:
+        return None
+    from odradek.cli.up_console import WantedConsole
+    from odradek.local.ports import asked_port
+
+    return WantedConsole(asked_port(given.console), given.allow_changes)
 
 
 def shape_of(given: Namespace, known: ClusterPlan | None) -> tuple[int, int]:
@@ -91,6 +105,12 @@ def parser() -> ArgumentParser:
         action="append",
         default=[],
         help="a line for every server.properties; may be given again",
+    )
+    it.add_argument(
+        "--console", type=int, metavar="PORT", help="show the cluster in a browser there"
+    )
+    it.add_argument(
+        "--allow-changes", action="store_true", help="let the console change things, too"
     )
     it.add_argument("--json", action="store_true", help="say what happens in lines of JSON")
     return it

@@ -11,6 +11,7 @@ from contextlib import suppress
 from types import FrameType
 
 from odradek.cli.announcing import announce
+from odradek.cli.up_console import WantedConsole, console_beside
 from odradek.local.cluster import LocalCluster
 from odradek.local.directory import ClusterDirectory
 from odradek.local.plan import ClusterPlan
@@ -20,7 +21,13 @@ LOOK_S = 0.2
 LOOKS_A_ROW = 5  # The table is drawn anew once a second.
 
 
-def supervise(home: ClusterDirectory, plan: ClusterPlan, *, as_json: bool) -> int:
+def supervise(
+    home: ClusterDirectory,
+    plan: ClusterPlan,
+    *,
+    as_json: bool,
+    console: WantedConsole | None = None,
+) -> int:
     """Run the cluster until a signal comes; the exit code."""
     asked_to_stop = threading.Event()
 
@@ -31,16 +38,14 @@ def supervise(home: ClusterDirectory, plan: ClusterPlan, *, as_json: bool) -> in
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     cluster = LocalCluster(plan, home)
+    metrics = [f"http://{HOST}:{it.http_port}/metrics" for it in plan.brokers]
+    where = {"bootstrap": plan.bootstrap, "zookeeper": plan.zookeeper}
     try:
         cluster.start()
-        announce(
-            home.path,
-            bootstrap=plan.bootstrap,
-            zookeeper=plan.zookeeper,
-            metrics=[f"http://{HOST}:{it.http_port}/metrics" for it in plan.brokers],
-            as_json=as_json,
-        )
-        watch(cluster, asked_to_stop, as_json=as_json)
+        url = console.url if console else None
+        announce(home.path, **where, metrics=metrics, as_json=as_json, console=url)
+        with console_beside(console, home, **where, metrics=metrics):
+            watch(cluster, asked_to_stop, as_json=as_json)
     finally:
         say("stops", as_json=as_json)
         cluster.stop()

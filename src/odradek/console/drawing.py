@@ -11,13 +11,13 @@ def sparkline(
     values: Sequence[float], *, width: int = 240, height: int = 48, label: str = ""
 ) -> str:
     """A line of the values, the newest at the right, from zero to the highest."""
-    top = max([*values, 1.0])
-    step = width / max(len(values) - 1, 1)
-    points = [
+    drawn = list(values) if len(values) > 1 else [*values, *values] or [0.0, 0.0]
+    top = max([*drawn, 1.0])
+    step = width / (len(drawn) - 1)
+    line = " ".join(
         f"{index * step:.1f},{height - 2 - value / top * (height - 6):.1f}"
-        for index, value in enumerate(values)
-    ]
-    line = " ".join(points) if len(points) > 1 else f"0,{height - 2} {width},{height - 2}"
+        for index, value in enumerate(drawn)
+    )
     area = f"0,{height} {line} {width},{height}"
     return (
         f'<svg viewBox="0 0 {width} {height}" width="100%" height="{height}" '

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from odradek.console.events import Event, Kind
+from odradek.console.sights import counted
 
 EPOCH_BITS = 32
 
@@ -68,21 +69,17 @@ def group_changes(
 def group_change(name: str, before: Group | None, after: Group | None) -> str:
     if after is None:
         return f"group {name} is gone"
+    members = counted(after.members, "member")
     if before is None:
-        return f"group {name} appears: {after.state}, {counted(after)}"
+        return f"group {name} appears: {after.state}, {members}"
     was = {it.id: it.partitions for it in before.members}
     now = {it.id: it.partitions for it in after.members}
     if was != now and after.state == "Stable":
         joined, left = len(now.keys() - was.keys()), len(was.keys() - now.keys())
-        return f"group {name} has rebalanced: {counted(after)} ({joined} joined, {left} left)"
+        return f"group {name} has rebalanced: {members} ({joined} joined, {left} left)"
     if before.state != after.state:
-        return f"group {name} goes from {before.state} to {after.state}, {counted(after)}"
+        return f"group {name} goes from {before.state} to {after.state}, {members}"
     return ""
-
-
-def counted(group: Group) -> str:
-    count = len(group.members)
-    return f"{count} member{'s' * (count != 1)}"
 
 
 def leader_of(servers: Sequence[Server]) -> Server | None:
@@ -108,6 +105,13 @@ def ensemble_changes(before: Sequence[Server], after: Sequence[Server], now_ms: 
             text = f"ZooKeeper {server.endpoint} {'serves' if server.mode else 'does not answer'}"
             events.append(Event(now_ms, Kind.CONNECTION, text))
     return events
+
+
+def writes_between(before: Server | None, after: Server | None) -> int:
+    """How many transactions the ensemble has committed between two looks, within one epoch."""
+    if before is None or after is None or before.epoch != after.epoch:
+        return 0
+    return max(0, after.zxid - before.zxid)
 
 
 def read_server(endpoint: str, srvr: str, mntr: str) -> Server:

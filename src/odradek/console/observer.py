@@ -16,13 +16,23 @@ from odradek.console import keeping, surveying
 from odradek.console.actions import Actions
 from odradek.console.events import Event
 from odradek.console.figures import Figures, Rates, rates_between, read_figures
-from odradek.console.gatherings import Group, Server, ensemble_changes, group_changes
+from odradek.console.following import Follows
+from odradek.console.gatherings import (
+    Group,
+    Server,
+    ensemble_changes,
+    group_changes,
+    leader_of,
+    writes_between,
+)
 from odradek.console.kafka_side import KafkaSide
 from odradek.console.timeline import Timeline
 from odradek.console.watching import Watching
 from odradek.console.words import page_at, server_at
 from odradek.runtime.clock import wall_clock_ms
 from odradek.runtime.errors import OdradekError
+from odradek.runtime.logs import NodeLog
+from odradek.runtime.tasks import Tasks
 from odradek.zookeeper.client.connect_string import parse_connect_string
 
 LOOK_S = 2.0
@@ -40,6 +50,7 @@ class Options:
     zookeeper: str
     metrics: tuple[str, ...] = ()  # Where brokers tell their figures.
     is_changing: bool = False
+    has_login: bool = False  # Whoever came in may want to leave.
 
 
 @dataclass(slots=True)
@@ -64,29 +75,40 @@ class Observer:
         self.groups: dict[str, Group] = {}
         self.lags: dict[str, deque[int]] = {}
         self.servers: list[Server] = []
+        self.writes_per_s: deque[float] = deque(maxlen=HISTORY)
+        self._servers_seen_at = 0.0
         self.throughput: dict[str, Throughput] = {it: Throughput() for it in options.metrics}
         self.trouble = ""  # Why brokers tell nothing; "" if they do.
         self.looks = 0  # Grows with each look: pages look at it.
-        self._unkept: list[Event] = []
+        self.unkept: list[Event] = []  # On the timeline, and not in its topic yet.
         self._has_seen_groups = False
-        self._tasks: list[asyncio.Task[None]] = []
+        self.follows = Follows(self.kafka)
+        self._tasks = Tasks(NodeLog("console"))
+        self._ending: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Begin to look, on the running loop."""
-        for work in (self.watching.run, self._keep_timeline, self._look_for_ever):
-            self._tasks.append(asyncio.get_running_loop().create_task(work()))
+    def start(self, give_up: Callable[[], None] = lambda: None) -> None:
+        """Begin to look, on the running loop; `give_up` is called if that comes to an end."""
+        self._tasks.start("watching", self.watching.run())
+        self._tasks.start("looking", self._look_for_ever())
+        self._tasks.start("keeping", self._keep_timeline(), may_end=True)
+        self._ending = asyncio.get_running_loop().create_task(self._tasks.until_stopped())
+        self._ending.add_done_callback(lambda _: give_up())
 
     async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self.kafka.close()
+        """End all that runs; what it died of, if it did, is raised."""
+        self.follows.close()
+        self._tasks.stop()
+        try:
+            if self._ending is not None:
+                await self._ending
+        finally:
+            self.kafka.close()
 
     def hear(self, events: Sequence[Event]) -> None:
         """Put what happened on the timeline."""
         fresh = self.timeline.add(events)
         if self.options.is_changing:
-            self._unkept += fresh
+            self.unkept += fresh
 
     async def _look_for_ever(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -100,7 +122,7 @@ class Observer:
 
     async def _look_at_groups(self) -> None:
         try:
-            groups = await self.kafka.ask(surveying.all_groups)
+            groups = await self.kafka.ask(surveying.all_groups, self.groups)
             lags = await self.kafka.ask(surveying.lags_of, list(groups))
         except (OdradekError, OSError) as error:
             self.trouble = f"Kafka: {error}"
@@ -116,7 +138,10 @@ class Observer:
     async def _look_at_ensemble(self) -> None:
         servers = await asyncio.gather(*[server_at(it) for it in self.ensemble])
         self.hear(ensemble_changes(self.servers, servers, wall_clock_ms()))
-        self.servers = list(servers)
+        now = asyncio.get_running_loop().time()
+        count = writes_between(leader_of(self.servers), leader_of(servers))
+        self.writes_per_s.append(count / max(now - self._servers_seen_at, LOOK_S))
+        self.servers, self._servers_seen_at = list(servers), now
 
     async def _look_at_figures(self) -> None:
         for url, known in self.throughput.items():
@@ -135,7 +160,7 @@ class Observer:
         await self._insist(self._load_timeline)
         while self.options.is_changing:
             await asyncio.sleep(KEEP_S)
-            if self._unkept:
+            if self.unkept:
                 await self._insist(self._write_timeline)
 
     async def _load_timeline(self) -> None:
@@ -145,9 +170,9 @@ class Observer:
         self.timeline.add_before(kept)
 
     async def _write_timeline(self) -> None:
-        events = self._unkept[:]
+        events = self.unkept[:]
         await self.kafka.ask(keeping.keep, self.kafka.properties, events)
-        del self._unkept[: len(events)]
+        del self.unkept[: len(events)]
 
     async def _insist(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do it again until it is done: a cluster that elects leaders takes no records."""

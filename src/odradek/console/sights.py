@@ -8,7 +8,7 @@ missed (the console was away) shows when its znode is seen again, as one event f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -79,6 +79,12 @@ class Sights:
                 self.version += 1
                 return [] if self.is_quiet else events
         return []
+
+    def summary(self) -> str:
+        """The cluster in a few words."""
+        controller = "nobody" if self.controller is None else f"broker {self.controller}"
+        counts = f"{counted(self.brokers, 'broker')}, {counted(self.topics, 'topic')}"
+        return f"{counts}, controller {controller} in epoch {self.controller_epoch}"
 
     def short(self) -> list[TopicPartition]:
         """Partitions of which not all replicas are in sync."""
@@ -158,8 +164,7 @@ def see_topic(sights: Sights, sight: Sight) -> list[Event]:
         return [sight.event(Kind.TOPIC, f"topic {name} is deleted", name)] if before else []
     after = sights.topics[name] = read_topic(sight.node.data)
     if before is None or before.topic_id != after.topic_id:
-        count = len(after.partitions)
-        text = f"topic {name} is created, {count} partition{'s' * (count != 1)}"
+        text = f"topic {name} is created, {counted(after.partitions, 'partition')}"
         return [sight.event(Kind.TOPIC, text, name)]
     return topic_changes(sight, name, before, after)
 
@@ -252,6 +257,10 @@ def see_reassignment(sights: Sights, sight: Sight) -> list[Event]:
         return []
     text = "a reassignment is asked for" if sights.moves else "the reassignment is done"
     return [sight.event(Kind.REASSIGNMENT, text)]
+
+
+def counted(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
 def listed(ids: Iterable[int]) -> str:

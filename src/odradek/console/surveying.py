@@ -6,11 +6,13 @@ the number of its groups.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from odradek.console.gatherings import Group, Member
 from odradek.console.offset_edits import Place
 from odradek.kafka.client.addresses import Address
 from odradek.kafka.client.cluster import Cluster
-from odradek.kafka.client.errors import ConnectionLost, TopicPartition
+from odradek.kafka.client.errors import ConnectionLost, KafkaClientError, TopicPartition
 from odradek.kafka.client.group_admin import all_committed, assigned_to, describe_group
 from odradek.kafka.client.offsets import EARLIEST, LATEST, list_offsets
 from odradek.kafka.wire.messages.describe_groups import (
@@ -20,11 +22,12 @@ from odradek.kafka.wire.messages.describe_groups import (
 )
 from odradek.kafka.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 
+DEAD = "Dead"  # What Kafka says of a group that it does not know.
 LAGS_MAX = 100  # Groups whose lag is followed all the time.
 
 
-def all_groups(cluster: Cluster) -> dict[str, Group]:
-    """All groups; those of a broker that cannot be reached are left out."""
+def all_groups(cluster: Cluster, known: Mapping[str, Group]) -> dict[str, Group]:
+    """All groups. One that was known is only gone if its coordinator, whoever that is, says so."""
     cluster.topics()
     found: dict[str, Group] = {}
     for address in cluster.addresses():
@@ -32,7 +35,20 @@ def all_groups(cluster: Cluster) -> dict[str, Group]:
             found |= {it.name: it for it in groups_of(cluster, address)}
         except ConnectionLost:
             continue
+    for name in known.keys() - found.keys():
+        found |= still_there(cluster, known[name])
     return dict(sorted(found.items()))
+
+
+def still_there(cluster: Cluster, group: Group) -> dict[str, Group]:
+    """A group that nobody listed: moving to another coordinator, or gone."""
+    try:
+        said = describe_group(cluster, group.name)
+    except KafkaClientError:
+        return {group.name: group}
+    if said.group_state == DEAD:
+        return {}
+    return {group.name: group_of(said, group.coordinator)}
 
 
 def groups_of(cluster: Cluster, address: Address) -> list[Group]:

@@ -1,6 +1,6 @@
 """The timeline: what happened, oldest first, none twice, and no more than can be kept; pure.
 
-Each event has a number, which only grows: whoever has seen some asks for those after.
+Each event has a number, which only grows: whoever looks again sees whether there is anything new.
 """
 
 from __future__ import annotations
@@ -57,12 +57,11 @@ class Timeline:
         *,
         kinds: Collection[Kind] | None = None,
         text: str = "",
-        after: int = 0,
     ) -> list[Entry]:
         """The last events that match, newest first."""
         found: list[Entry] = []
         for entry in reversed(self._kept):
-            if entry.number <= after or len(found) == count:
+            if len(found) == count:
                 break
             if matches(entry.event, kinds, text.casefold()):
                 found.append(entry)

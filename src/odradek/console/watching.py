@@ -16,6 +16,7 @@ from random import Random
 from odradek.console.events import Event, Kind
 from odradek.console.sights import BROKER, TOPIC, Node, Sights, is_of_interest
 from odradek.kafka.controller import paths
+from odradek.kafka.controller.znodes import BadZnode, read_topic
 from odradek.kafka.storage.names import TopicPartition
 from odradek.runtime.clock import wall_clock_ms
 from odradek.zookeeper.client.aio import ZooKeeperClient
@@ -50,7 +51,12 @@ class Watching:
     """A session that watches; `hear` is given what happened, as it happens."""
 
     def __init__(
-        self, connect_string: str, random: Random, hear: Callable[[Sequence[Event]], None]
+        self,
+        connect_string: str,
+        random: Random,
+        hear: Callable[[Sequence[Event]], None],
+        *,
+        wants_persistent: bool = True,
     ) -> None:
         self.sights = Sights()
         self.is_persistent = True
@@ -59,6 +65,7 @@ class Watching:
         self._connect_string = connect_string
         self._random = random
         self._hear = hear
+        self._wants_persistent = wants_persistent
         self._client: ZooKeeperClient | None = None
         self._news: asyncio.Queue[WatchEvent | None] = asyncio.Queue()  # None: read all again.
         self._listeners: dict[PathListener, None] = {}
@@ -125,6 +132,8 @@ class Watching:
         return news
 
     async def _watch_all(self, client: ZooKeeperClient) -> bool:
+        if not self._wants_persistent:
+            return False
         try:
             await client.add_watch("/", self._notice, AddWatchMode.PERSISTENT_RECURSIVE)
         except Unimplemented:
@@ -162,8 +171,10 @@ class Watching:
         known = [paths.broker(it) for it in self.sights.brokers]
         known += [paths.topic(it) for it in self.sights.topics]
         await self._take(client, dict.fromkeys([*found, *known], 0), with_states=True)
-        if self.trouble and self.loaded.is_set():
-            self._hear([Event(wall_clock_ms(), Kind.CONNECTION, "the console sees again")])
+        doing = "sees again" if self.loaded.is_set() else "begins to look"
+        if self.trouble:
+            text = f"the console {doing}: {self.sights.summary()}"
+            self._hear([Event(wall_clock_ms(), Kind.CONNECTION, text)])
         self.trouble = ""
         self.sights.is_quiet = False
         self.sights.version += 1
@@ -183,10 +194,11 @@ class Watching:
         nodes = await self._read_all(client, [it for it in changed if it not in PARENTS])
         states = self._states_of(nodes, is_wanted=with_states or not self.is_persistent)
         nodes |= await self._read_all(client, [it for it in states if it not in nodes])
-        now_ms = wall_clock_ms()
+        ordered = sorted(nodes.items(), key=partial(order_of, changed))
+        times = times_of(ordered, changed, wall_clock_ms())
         events: list[Event] = []
-        for path, node in sorted(nodes.items(), key=partial(order_of, changed)):
-            events += self.sights.see(path, node, now_ms, changed.get(path, 0))
+        for path, node in ordered:
+            events += self.sights.see(path, node, times[path], changed.get(path, 0))
         if events:
             self._hear(events)
 
@@ -196,11 +208,9 @@ class Watching:
         for path, node in nodes.items():
             match = TOPIC.fullmatch(path)
             if match and node is not None and is_wanted:
-                name = match[1]
-                quiet = Sights()
-                quiet.see(path, node, 0)
-                numbers = quiet.topics[name].partitions if name in quiet.topics else ()
-                found += [paths.state(TopicPartition(name, it)) for it in numbers]
+                with suppress(BadZnode):
+                    numbers = read_topic(node.data).partitions
+                    found += [paths.state(TopicPartition(match[1], it)) for it in numbers]
         return found
 
     async def _read_all(
@@ -234,3 +244,15 @@ def order_of(changed: dict[str, int], seen: tuple[str, Node | None]) -> tuple[in
     path, node = seen
     zxid = node.zxid if node is not None else changed.get(path, 0)
     return zxid, 0 if BROKER.fullmatch(path) else 1
+
+
+def times_of(
+    ordered: Sequence[tuple[str, Node | None]], changed: dict[str, int], now_ms: int
+) -> dict[str, int]:
+    """When each was seen, by us; but what went did so before what was written after it."""
+    times, latest = {}, now_ms
+    for path, node in reversed(ordered):
+        if node is not None and changed.get(path, 0) > 0:
+            latest = min(latest, node.time_ms)
+        times[path] = latest
+    return times
