@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from odradek.local.asking import health
 from odradek.local.cluster import Deaths, LocalCluster
 from odradek.local.directory import ClusterDirectory
 from odradek.local.errors import ServerDied
 from odradek.local.plan import ClusterPlan
 from odradek.local.preparing import plan_cluster
 from odradek.local.status import look_at
+from odradek.testing.topics import Topics
 from tests.waiting import wait_until
 
 START_WITHIN_S = 120.0
@@ -127,15 +129,22 @@ def is_alive(pid: int) -> bool:
 
 
 def test_a_broker_stops_though_its_zookeeper_answers_no_more(tmp_path: Path) -> None:
+    """It is the controller itself, and what it leads it cannot give away."""
     home = ClusterDirectory(tmp_path / "cluster")
     home.own()
-    plan = plan_cluster(1, 1, has_usual_ports=False)
-    quick = {"controller.socket.timeout.ms": "300", "zookeeper.session.timeout.ms": "4000"}
+    plan = plan_cluster(2, 1, has_usual_ports=False)
+    quick = {"controller.socket.timeout.ms": "300", "controlled.shutdown.retry.backoff.ms": "100"}
     cluster = LocalCluster(ClusterPlan(plan.brokers, plan.zookeepers, quick), home)
     cluster.start(START_WITHIN_S)
+    topics = Topics(cluster.plan.bootstrap, 2)
+    topics.create(partitions=2, replicas=2)  # Each broker leads one.
+    topics.close()
+    said = health(plan.brokers[0].http_port)
+    assert said is not None
     cluster.processes["zookeeper-1"].send(signal.SIGSTOP)
-    broker = cluster.processes["broker-1"]
+    broker = cluster.processes[f"broker-{said['controller_id']}"]
     broker.ask_to_stop()
-    wait_until(lambda: not broker.is_alive, 25)  # Relieved or not, as far as it had come.
+    wait_until(lambda: not broker.is_alive, 25)
+    assert "leaves without being relieved" in broker.log.read_text()
     cluster.stop()
     home.release()

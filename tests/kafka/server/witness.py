@@ -6,6 +6,7 @@ high watermarks all logs are the same.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 
 from odradek.kafka.broker.partition import Partition
@@ -24,7 +25,7 @@ class Violation(AssertionError):
     """Something that must not be was seen."""
 
 
-class Onlooker:
+class Onlooker(ABC):
     """Looks at partitions, whenever one of them tells that something changed, and now and then."""
 
     def __init__(self, world: World) -> None:
@@ -49,16 +50,17 @@ class Onlooker:
         except Violation as violation:
             self._seen = self._seen or violation
 
-    def partitions(self) -> Iterable[Partition]:
-        raise NotImplementedError
+    @abstractmethod
+    def partitions(self) -> Iterable[Partition]: ...
 
+    @abstractmethod
     def check(self) -> None:
         """Raise a `Violation` if there is one."""
-        raise NotImplementedError
 
     # What partitions tell: the moments at which something could be wrong.
 
-    def appended(self, count: int) -> None: ...
+    def appended(self, count: int) -> None:
+        del count  # Nothing can be wrong with it before it is committed.
 
     def committed(self, count: int) -> None:
         self.look()
