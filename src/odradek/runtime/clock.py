@@ -27,8 +27,12 @@ def wall_clock() -> Callable[[], int]:
 
 def stopwatch() -> Callable[[], float]:
     """Seconds, as exact as can be: uvloop's own time stands still while a callback runs."""
-    loop = asyncio.get_running_loop()
-    return loop.time if hasattr(loop, "wall_clock_ms") else time.perf_counter
+    return asyncio.get_running_loop().time if is_simulated() else time.perf_counter
+
+
+def is_simulated() -> bool:
+    """Whether the running loop's time passes only when nothing else is to be done."""
+    return hasattr(asyncio.get_running_loop(), "wall_clock_ms")
 
 
 def _real_ms() -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.runtime.disk import DiskBroken, DiskFull
+from odradek.runtime.disk import Buffer, DiskBroken, DiskFull
+from odradek.simulation.disk.files import SimulatedFile
 from odradek.zookeeper.storage.batch import Batch
 from odradek.zookeeper.storage.log_reader import read_log
-from odradek.zookeeper.storage.txnlog import TxnLog, padded_size
+from odradek.zookeeper.storage.txnlog import STRIDE_BYTES, TxnLog, padded_size
 from tests.zookeeper.storage.disks import MortalDisk, get_file, new_disk, put_file
 from tests.zookeeper.storage.logs import batch_of, entry_of, write_log, zxids
 from tests.zookeeper.wire.golden import golden_bytes
@@ -59,6 +60,27 @@ def test_a_batch_is_written_with_one_write_and_one_sync() -> None:
     log.write(batch_of((zxid, entry_of(zxid)) for zxid in range(2, 200)))
     assert disk.calls - before == 2
     assert zxids(disk) == list(range(1, 200))
+
+
+def test_entries_that_reach_new_ground_take_zeros_with_them_and_the_next_ones_need_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ends, write = [], SimulatedFile.write
+
+    def noted(file: SimulatedFile, position: int, data: Buffer) -> None:
+        ends.append(position + len(data))
+        write(file, position, data)
+
+    monkeypatch.setattr(SimulatedFile, "write", noted)
+    disk, count = new_disk(), STRIDE_BYTES // 1000
+    log = TxnLog(disk, "/data", step_bytes=4 * STRIDE_BYTES)
+    log.write(batch_of([(1, entry_of(1))]))
+    log.write(batch_of([(2, entry_of(2))]))
+    log.write(batch_of((zxid, bytes(1000)) for zxid in range(3, 3 + count)))
+    first, second, third = ends
+    assert first == STRIDE_BYTES
+    assert second < 1000
+    assert third == 2 * STRIDE_BYTES
 
 
 def test_what_follows_a_roll_goes_to_a_file_named_after_its_first_zxid() -> None:

@@ -217,6 +217,7 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(b"".join(output))
         else:
             self._transport.writelines(output)
+        self._clients.lingering.answered()
 
     # Requests
 

@@ -184,6 +184,7 @@ class Connection(asyncio.Protocol):
         self._out.clear()
         self._out_bytes = 0
         self._transport.write(data)
+        self.clients.lingering.answered()
 
     def drop(self, why: str) -> None:
         """End the connection at once; the session may go on elsewhere."""

@@ -1,9 +1,12 @@
 """The transaction log, written.
 
 Files are grown ahead of the entries, in steps of zeros, so that a sync seldom has a new length to
-write. Each file is synced to its end before the next one begins, hence a later file says that all
-before it is whole. A file that the log starts is always a new one: what an earlier process left is
-never appended to.
+write. Room that is only reserved has to be noted as used by the sync that first writes there, which
+takes as long again; so entries that reach new ground take a stride of zeros with them.
+
+Each file is synced to its end before the next one begins, hence a later file says that all before
+it is whole. A file that the log starts is always a new one: what an earlier process left is never
+appended to.
 
 When there is no room, what was not synced is taken back and nothing of it will be seen again; the
 same batch may be written once there is room. After any other failure nobody can say what the device
@@ -20,6 +23,7 @@ from odradek.zookeeper.wire.messages.file import FileHeader
 MAGIC = b"ZKLG"
 HEADER = FileHeader(int.from_bytes(MAGIC, "big"), 2, 0).encode()
 STEP_BYTES = 65536 * 1024
+STRIDE_BYTES = 256 * 1024
 MARGIN_BYTES = 4096
 
 
@@ -44,7 +48,8 @@ class TxnLog:
         self._is_synced = is_synced
         self._file: File | None = None
         self._position = 0  # The end of what is written and synced; 0 in a file not yet synced.
-        self._size = 0  # The end of the zeros behind it.
+        self._size = 0  # The end of the zeros behind it...
+        self._trodden = 0  # ...and of those that were written, not only reserved.
         self._last_zxid = 0
         self._unfinished: Batch | None = None
         self._failure: Exception | None = None
@@ -115,7 +120,7 @@ class TxnLog:
             data = HEADER + data
         self._make_room(file)
         if self._is_synced:
-            file.write_durably(self._position, data)
+            self._write_durably(file, data)
             if self._position == 0:
                 self._disk.sync_directory(self._directory)
         else:
@@ -123,9 +128,16 @@ class TxnLog:
         self._position += len(data)
         self.bytes_written += len(data)
 
+    def _write_durably(self, file: File, data: bytes) -> None:
+        end = self._position + len(data)
+        if end > self._trodden:
+            self._trodden = max(end, min(next_stride(end), self._size))
+            data += bytes(self._trodden - end)
+        file.write_durably(self._position, data)
+
     def _start_file(self, zxid: int) -> File:
         file = self._file = self._disk.open(self._path(zxid), create=True)
-        self._position = 0
+        self._position = self._trodden = 0
         self._size = len(HEADER)
         # Recovery found no entry in what an earlier process may have left under this name.
         file.truncate(0)
@@ -159,10 +171,14 @@ class TxnLog:
             else:
                 file.truncate(self._position)
                 file.sync()
-                self._size = self._position
+                self._size = self._trodden = self._position
         except (DiskError, OSError) as error:
             self._failure = error
             raise
+
+
+def next_stride(position: int) -> int:
+    return -(-position // STRIDE_BYTES) * STRIDE_BYTES
 
 
 def padded_size(position: int, size: int, step: int) -> int:
