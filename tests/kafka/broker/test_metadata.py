@@ -24,7 +24,9 @@ CLIENTS = UpdateMetadataEndpoint(port=1, host="h", listener="CLIENTS", security_
 PLAIN = UpdateMetadataEndpoint(port=2, host="h", listener="PLAINTEXT", security_protocol=0)
 
 
-def partition(index: int, leader: int = 1, topic: str = "") -> UpdateMetadataPartitionState:
+def partition(
+    index: int, leader: int = 1, topic: str = "", zk_version: int = 0
+) -> UpdateMetadataPartitionState:
     return UpdateMetadataPartitionState(
         topic_name=topic,
         partition_index=index,
@@ -32,7 +34,7 @@ def partition(index: int, leader: int = 1, topic: str = "") -> UpdateMetadataPar
         leader=leader,
         leader_epoch=0,
         isr=[1],
-        zk_version=0,
+        zk_version=zk_version,
         replicas=[1],
     )
 
@@ -84,6 +86,21 @@ def test_a_topic_made_again_has_another_id() -> None:
     metadata.update(update([partition(0)], topic_id=other))
     assert metadata.topic_name(TOPIC_ID) is None
     assert metadata.topic_name(other) == "t"
+
+
+def test_what_comes_late_is_not_believed_unless_the_topic_was_made_again() -> None:
+    """As it does when a controller had to say it on another connection too."""
+    metadata = Metadata()
+    broker = UpdateMetadataBroker(id=1, endpoints=[PLAIN], rack=None)
+    metadata.update(update([partition(0, leader=2, zk_version=7)], brokers=[broker]))
+    metadata.update(update([partition(0, leader=1, zk_version=6), partition(1, zk_version=2)]))
+    (known, other) = (metadata.partition("t", index) for index in (0, 1))
+    assert known is not None and (known.leader, known.zk_version) == (2, 7)
+    assert other is not None and other.zk_version == 2
+    assert list(metadata.brokers) == [1]
+    metadata.update(update([partition(0, leader=3)], topic_id=bytes(range(1, 17))))
+    again = metadata.partition("t", 0)
+    assert again is not None and again.leader == 3
 
 
 def test_the_live_brokers_are_told_anew_each_time() -> None:

@@ -2,6 +2,10 @@
 
 A request names every live broker, and of the partitions only those that changed; a partition whose
 leader is -2 is gone. Who waits for the cluster to look a certain way is woken when it does.
+
+A controller that gets no answer says the same again on another connection. What it had said on the
+first may come last, and by then be old: what tells of a partition as it was before is not believed,
+neither of that one nor of who lives.
 """
 
 from __future__ import annotations
@@ -44,7 +48,6 @@ class Metadata:
     def __init__(self) -> None:
         self.controller_id = NO_CONTROLLER
         self.controller_epoch = 0  # The greatest that any request came with.
-        self.features_epoch = -1  # The version of /feature; -1 as long as nobody has read it.
         self.features_epoch = -1  # The version of /feature's data; -1 if there is none.
         self.brokers: dict[int, KnownBroker] = {}
         self.topics: dict[str, dict[int, UpdateMetadataPartitionState]] = {}
@@ -103,10 +106,12 @@ class Metadata:
     def update(self, message: UpdateMetadataRequest) -> list[TopicPartition]:
         """Take what a controller tells; which partitions are gone."""
         self.answers.clear()
-        self.controller_id = message.controller_id
-        self.brokers = {it.id: known_broker(it) for it in message.live_brokers}
+        topics = list(grouped(message))
+        if not any(map(self._is_late, topics)):
+            self.controller_id = message.controller_id
+            self.brokers = {it.id: known_broker(it) for it in message.live_brokers}
         gone: list[TopicPartition] = []
-        for topic in grouped(message):
+        for topic in topics:
             self._learn(topic, gone)
         self._tell(gone)
         return gone
@@ -124,11 +129,23 @@ class Metadata:
             heard(gone)
         self._wake()
 
+    def _is_late(self, topic: UpdateMetadataTopicState) -> bool:
+        known = self.topics.get(topic.topic_name, {})
+        return self._is_same(topic) and any(
+            is_older(it, known.get(it.partition_index)) for it in topic.partition_states
+        )
+
+    def _is_same(self, topic: UpdateMetadataTopicState) -> bool:
+        """Whether it is surely the topic that we know, and not one of its name."""
+        return topic.topic_id != ZERO_UUID and topic.topic_id == self.topic_id(topic.topic_name)
+
     def _learn(self, topic: UpdateMetadataTopicState, gone: list[TopicPartition]) -> None:
         name = topic.topic_name
-        known = self.topics.setdefault(name, {})
+        known, is_same = self.topics.setdefault(name, {}), self._is_same(topic)
         self._learn_id(name, topic.topic_id)
         for state in topic.partition_states:
+            if is_same and is_older(state, known.get(state.partition_index)):
+                continue
             if state.leader != BEING_DELETED:
                 known[state.partition_index] = state
             elif known.pop(state.partition_index, None) is not None:
@@ -157,6 +174,15 @@ class Metadata:
         if not waiter.done():
             waiter.set_result(False)
         self._waiters = [it for it in self._waiters if not it[1].done()]
+
+
+def is_older(
+    state: UpdateMetadataPartitionState, known: UpdateMetadataPartitionState | None
+) -> bool:
+    """Whether this was decided before what is known."""
+    if known is None or state.leader == BEING_DELETED:
+        return False
+    return state.leader_epoch <= known.leader_epoch and state.zk_version < known.zk_version
 
 
 def grouped(message: UpdateMetadataRequest) -> Iterable[UpdateMetadataTopicState]:
