@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -62,15 +62,20 @@ def generator_library(generators: Path) -> Any:
 
 
 @contextmanager
-def servers(library: Any, directory: Path, zookeeper: str, broker: str) -> Iterator[list[Any]]:
-    """Three ZooKeepers, then three brokers, all spawned at once; killed at the end."""
-    peers = {it: (library.free_port(), library.free_port()) for it in MEMBERS}
+def servers(
+    library: Any, directory: Path, zookeeper: str, broker: str, ids: Sequence[int] = MEMBERS
+) -> Iterator[list[Any]]:
+    """So many ZooKeepers, then as many brokers, all spawned at once; killed at the end."""
+    peers = {it: (library.free_port(), library.free_port()) for it in ids}
     members = "".join(
         f"server.{it}=127.0.0.1:{quorum}:{election}\n" for it, (quorum, election) in peers.items()
     )
-    made = [ensemble_member(library, directory, zookeeper, it, members) for it in MEMBERS]
+    if len(ids) == 1:
+        members = ""
+    made = [ensemble_member(library, directory, zookeeper, it, members) for it in ids]
     connect = ",".join(f"127.0.0.1:{server.port}" for server in made)
-    made += [cluster_member(library, directory, broker, it, connect) for it in MEMBERS]
+    lines = replicated(len(ids))
+    made += [cluster_member(library, directory, broker, it, connect, lines) for it in ids]
     with ExitStack() as stack:
         for server in made:
             stack.callback(server.kill9)
@@ -90,15 +95,34 @@ def ensemble_member(library: Any, directory: Path, template: str, it: int, membe
     return library.Server(template, str(config), port)
 
 
-def cluster_member(library: Any, directory: Path, template: str, it: int, connect: str) -> Any:
+def replicated(count: int) -> list[str]:
+    """What a cluster of so many brokers says of its topics."""
+    return [
+        f"default.replication.factor={count}",
+        f"min.insync.replicas={count // 2 + 1}",
+        f"offsets.topic.replication.factor={count}",
+    ]
+
+
+def cluster_member(
+    library: Any, directory: Path, template: str, it: int, connect: str, lines: list[str]
+) -> Any:
     port = library.free_port()
     config = directory / f"server-{it}.properties"
     config.write_text(
         f"broker.id={it}\nlisteners=PLAINTEXT://127.0.0.1:{port}\nzookeeper.connect={connect}\n"
-        f"log.dirs={directory / f'broker-{it}'}\ndefault.replication.factor=3\n"
-        "min.insync.replicas=2\noffsets.topic.replication.factor=3\n"
+        f"log.dirs={directory / f'broker-{it}'}\n" + "\n".join(lines)
     )
     return library.Server(template, str(config), port)
+
+
+def first_ack_ns(load: str, ports: Sequence[int]) -> int:
+    """Send a record to a topic that is not there yet, until it is acknowledged by all: when."""
+    seeds = ",".join(f"127.0.0.1:{port}" for port in ports)
+    command = [load, "first", "-seeds", seeds, "-topic", "first", "-timeout", "120s"]
+    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    at_ns: int = json.loads(said.splitlines()[-1])["at_ns"]
+    return at_ns
 
 
 def whole(generators: Path, zookeeper: str, broker: str) -> Results:
@@ -109,10 +133,7 @@ def whole(generators: Path, zookeeper: str, broker: str) -> Results:
         tempfile.TemporaryDirectory() as name,
         servers(library, Path(name), zookeeper, broker) as running,
     ):
-        seeds = ",".join(f"127.0.0.1:{it.port}" for it in running[len(MEMBERS) :])
-        command = [load, "first", "-seeds", seeds, "-topic", "first", "-timeout", "120s"]
-        said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        at_ns = json.loads(said.splitlines()[-1])["at_ns"]
+        at_ns = first_ack_ns(load, [it.port for it in running[len(MEMBERS) :]])
         time.sleep(SETTLE_S)
         weights = [it.rss_mib() for it in running]
         return {
