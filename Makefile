@@ -27,7 +27,7 @@ format: $(READY)  ## put the code into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-demo: $(READY)  ## the main job from end to end, about a minute; ARGS=--keep leaves it running
+demo: $(READY)  ## the main job from end to end, a minute or two; ARGS=--keep leaves it running
 	$(BIN)/odradek demo $(ARGS)
 
 test: check  ## all checks, all tests that need no Java

@@ -110,6 +110,34 @@ def tell_of_topics(to: Teller) -> None:
     assert "has no topic" in to.kafka("topic", "describe", name).err
 
 
+def tell_of_plans(to: Teller, directory: Path) -> None:
+    name, plan = "cli-plans", directory / "plan.json"
+    to.kafka("topic", "create", name, "-p", 2)
+    (described,) = to.kafka("topic", "describe", name, "--json").json
+    broker = described["partitions"][0]["leader"]
+    would = to.kafka("topic", "move", name, "--to", broker, "--plan", plan, "--dry-run", "--json")
+    assert would.json["dry_run"]
+    row = {"topic": name, "replicas": [broker], "log_dirs": ["any"]}
+    assert json.loads(plan.read_text()) == {
+        "version": 1,
+        "partitions": [{**row, "partition": number} for number in range(2)],
+    }
+    limits = ("--throttle", 10**6, "--log-dirs-throttle", 10**6)
+    moved = to.kafka("topic", "move", "--plan", plan, *limits, "--json").json
+    assert moved == {
+        "moves": [
+            {"topic": name, "partition": number, "from": [broker], "to": [broker]}
+            for number in range(2)
+        ],
+        "done": True,
+        "dry_run": False,
+    }
+    plan.write_text("{}")
+    assert "partitions" in to.kafka("topic", "move", "--plan", plan).err
+    assert to.kafka("topic", "move", name).code == to.kafka("topic", "move").code == 2
+    to.kafka("topic", "delete", name)
+
+
 def tell_of_records(to: Teller, directory: Path) -> None:
     name = "cli-records"
     to.kafka("topic", "create", name, "-p", 2)
@@ -217,6 +245,19 @@ def tell_of_the_cluster(to: Teller) -> None:
     assert (broker["broker"], broker["endpoint"]) == (1, to.bootstrap)
     assert broker["leads"] == broker["in_sync"] == said["partitions"] >= 3
     assert broker["epoch"] > 0
+
+
+def tell_of_brokers_by_zookeeper(to: Teller) -> None:
+    """`to.bootstrap` is a zk://…"""
+    name = "cli-by-zookeeper"
+    to.kafka("topic", "create", name, "-p", 2)
+    assert name in [row["topic"] for row in to.kafka("topic", "list", "--json").json]
+    assert to.kafka("produce", name, "hello").code == 0
+    assert to.kafka("consume", name).out == "hello\n"
+    said = to.kafka("cluster", "--json").json
+    assert said["controller_epoch"] >= 1  # Without being told a second time where ZooKeeper is.
+    assert all(it["epoch"] > 0 for it in said["brokers"])
+    to.kafka("topic", "delete", name)
 
 
 def tell_of_znodes(to: Teller, directory: Path) -> None:

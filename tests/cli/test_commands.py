@@ -35,6 +35,10 @@ def test_commands_tell(teller: Teller, story: Callable[[Teller], None]) -> None:
     story(teller)
 
 
+def test_commands_tell_of_plans(teller: Teller, tmp_path: Path) -> None:
+    commands.tell_of_plans(teller, tmp_path)
+
+
 def test_commands_tell_of_records(teller: Teller, tmp_path: Path) -> None:
     commands.tell_of_records(teller, tmp_path)
 
@@ -45,6 +49,17 @@ def test_commands_tell_of_znodes(teller: Teller, tmp_path: Path) -> None:
 
 def test_commands_tell_of_files(teller: Teller, data: Path) -> None:
     commands.tell_of_files(teller, data / "broker-1" / "data")
+
+
+def test_zookeeper_may_be_named_in_place_of_brokers(teller: Teller) -> None:
+    by_zookeeper = Teller(f"zk://{teller.zookeeper}", teller.zookeeper)
+    commands.tell_of_brokers_by_zookeeper(by_zookeeper)
+
+
+def test_what_is_no_zookeeper_gets_a_sentence(teller: Teller) -> None:
+    said = teller.run("topic", "list", "--bootstrap", f"zk://{teller.zookeeper}/kafka/")
+    assert said.code == 1
+    assert "is no connect string of ZooKeeper" in said.err and "'/kafka/'" in said.err
 
 
 def test_files_of_a_zookeeper_are_shown(teller: Teller, data: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from odradek.cli.main import main
+from odradek.console.pipelines import Reports
 from tests.kafka.client.topics import Topics
 from tests.pipelines.test_mirror import records, rows
 
@@ -28,10 +29,18 @@ def test_a_topic_is_archived_replayed_and_mirrored(
     topic, folder = topics.create(name="cli"), str(tmp_path / "archive")
     topics.append(topic, 0, records(0, 30))
     here, there = topics.bootstrap_servers, elsewhere.bootstrap_servers
-    archived = told(capsys, "archive", topic, "--to", folder, "--servers", here)
+    archived = told(capsys, "archive", topic, "--to", folder, "--servers", here, "--report")
     assert (archived["rows"], archived["compacted"]["files_after"]) == (30, 1)
-    mirrored = told(capsys, "mirror", topic, "--from", here, "--to", there)
+    mirrored = told(capsys, "mirror", topic, "--from", here, "--to", there, "--report")
     assert mirrored["positions"] == {f"{topic}-0": 30}
+    reports = [
+        *Reports().read(topics.cluster).values(),
+        *Reports().read(elsewhere.cluster).values(),
+    ]
+    assert {("archive", 30), ("mirror", 30)} <= {
+        (it.standing.name, it.standing.rows) for it in reports
+    }
+    assert not any(it.standing.is_running for it in reports if it.standing.rows == 30)
     replayed = told(capsys, "replay", folder, "--servers", there, "--prefix", "again-")
     assert replayed["topics"] == {topic: f"again-{topic}"}
     assert rows(spark, elsewhere, topic) == rows(spark, elsewhere, f"again-{topic}")

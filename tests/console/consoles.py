@@ -85,6 +85,16 @@ class Page:
             return False
         return bool(found)
 
+    def follow(self, text: str) -> None:
+        """Go where a link in a table leads; rows may be drawn anew at any moment."""
+        script = """
+            const links = [...document.querySelectorAll('td a')];
+            const found = links.find(it => it.innerText == arguments[0]);
+            found?.click();
+            return !!found;
+        """
+        wait_until(lambda: self.driver.execute_script(script, text))
+
     def choose(self, label: str, text: str) -> None:
         """Pick an option of the select that now shows `label`."""
         xpath = f"//label[contains(@class,'q-select')][contains(., '{label}')]"

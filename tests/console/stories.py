@@ -13,6 +13,8 @@ from odradek.console.reading import extents, read_from, read_since
 from odradek.console.surveying import places_of
 from odradek.kafka.client.errors import TopicPartition
 from odradek.kafka.client.topic_admin import create_topic
+from odradek.pipelines.reporting import ensure_topic, write
+from odradek.pipelines.standing import Standing
 
 WITHIN_S = 60
 GROUP = "observed-group"
@@ -34,6 +36,8 @@ async def tell_of_an_observer(bootstrap: str, zookeeper: str) -> None:
         await read_and_write(observer)
         await see_a_group(observer)
         await see_the_ensemble(observer)
+        await see_sessions(observer)
+        await see_a_pipeline(observer)
         await until(lambda: not observer.unkept)
         kept = await observer.kafka.ask(keeping.load)
         assert any(it.text.startswith("topic observed is created") for it in kept)
@@ -81,3 +85,22 @@ async def see_the_ensemble(observer: Observer) -> None:
     (server,) = observer.servers
     assert (server.mode, server.version[:3]) == ("standalone", "3.9")
     assert server.znodes > 10
+
+
+async def see_sessions(observer: Observer) -> None:
+    sights, sessions = observer.watching.sights, await observer.ask_sessions()
+    for number, broker in sights.brokers.items():
+        session = sessions.by_id[f"{broker.session:#x}"]
+        assert f"/brokers/ids/{number}" in session.ephemerals
+        assert session in sessions.watching("/controller")
+    assert f"{observer.watching.client.session_id:#x}" in sessions.by_id
+
+
+async def see_a_pipeline(observer: Observer) -> None:
+    properties = {"bootstrap.servers": observer.options.bootstrap}
+    standing = Standing("q-observed", "copies", 1, offsets={WHERE.topic: {"0": 1}})
+    await asyncio.to_thread(ensure_topic, properties)
+    await asyncio.to_thread(write, properties, [standing])
+    await until(lambda: "q-observed" in observer.pipelines)
+    assert observer.pipelines["q-observed"].standing == standing
+    await until(lambda: observer.pipelines["q-observed"].lag == 2)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -24,7 +25,7 @@ pytest.importorskip("nicegui", reason="the console is made with nicegui")
 
 from confluent_kafka import Consumer, Producer
 
-from odradek.console.reading import read_from
+from odradek.console.reading import extent_of, read_from
 from odradek.kafka.client.brokers import Brokers
 from odradek.kafka.client.cluster import Cluster as Picture
 from odradek.kafka.client.errors import TopicPartition
@@ -34,6 +35,8 @@ from odradek.kafka.client.settings import client_settings
 from odradek.kafka.client.topic_admin import create_topic, describe
 from odradek.kafka.controller.image import Assignment, PartitionState
 from odradek.kafka.controller.znodes import write_state, write_topic
+from odradek.pipelines.reporting import ensure_topic, write
+from odradek.pipelines.standing import Standing
 from odradek.testing import Cluster
 from odradek.zookeeper.client.aio import ZooKeeperClient
 from tests.console.consoles import Page, console
@@ -54,9 +57,17 @@ PAGES = {
     "messages": "/topics/orders/0",
     "groups": "/groups",
     "group": f"/group?name={GROUP}",
+    "pipelines": "/pipelines",
+    "pipeline": "/pipeline?query=q-sums",
     "znodes": "/znodes?path=/brokers/ids/1",
     "ensemble": "/ensemble",
 }
+
+
+SUMS = Standing(
+    "q-sums", "sums of orders", 0, batch=7, rows=1200, rows_per_s=310.0, arriving_per_s=295.5,
+    offsets={"orders": {"0": 30, "1": 0}}, sink="Parquet",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +78,8 @@ def picture(cluster: Cluster) -> Iterator[Picture]:
     create_topic(picture, "orders", partitions=3, replicas=2)
     produce(cluster, 0, 40)
     commit_offsets(picture, GROUP, {TopicPartition("orders", 0): 25})
+    ensure_topic({"bootstrap.servers": cluster.bootstrap})
+    report(cluster, SUMS)
     yield picture
     brokers.close()
 
@@ -108,6 +121,13 @@ def produce(cluster: Cluster, start: int, count: int) -> None:
     assert producer.flush(30) == 0
 
 
+def report(cluster: Cluster, *standings: Standing) -> None:
+    """As a query of Spark's does that tells of itself."""
+    now_ms = int(time.time() * 1000)
+    fresh = [replace(it, time_ms=now_ms) for it in standings]
+    write({"bootstrap.servers": cluster.bootstrap}, fresh)
+
+
 def take_picture(page: Page, name: str) -> None:
     if os.environ.get("ODRADEK_PICTURES"):
         PICTURES.mkdir(exist_ok=True)
@@ -123,6 +143,8 @@ CONTENT = {
     "messages": '"order": 39',
     "groups": GROUP,
     "group": "orders-0",
+    "pipelines": "sums of orders",
+    "pipeline": "orders-0",
     "znodes": "PLAINTEXT",
     "ensemble": "this console",
 }
@@ -269,6 +291,54 @@ def test_a_znode_lives_on_the_page(page: Page, cluster: Cluster) -> None:
             await asyncio.to_thread(page.see, "gone", "pre")
 
     asyncio.run(story())
+    assert page.errors() == []
+
+
+def test_a_query_tells_where_it_is_and_how_far_behind(
+    page: Page, cluster: Cluster, picture: Picture
+) -> None:
+    page.open("/pipelines")
+    page.see("sums of orders", ROWS)
+    (row,) = page.texts(ROWS)
+    assert "running" in row and "310" in row and "1,200" in row
+    page.follow("sums of orders")
+    page.see("batch 7", ".figure")
+    end = extent_of(picture, TopicPartition("orders", 0)).end
+    wait_until(lambda: cells(page, "orders-0") == ["orders-0", "30", str(end), str(end - 30)])
+    moved = replace(SUMS, offsets={"orders": {"0": end, "1": 0}}, batch=8)
+    report(cluster, moved)
+    page.see("batch 8", ".figure")
+    wait_until(lambda: cells(page, "orders-0")[3] == "0")
+    report(cluster, moved.ended(0, "out of disk"))
+    page.see("failed", ".figure")
+    page.see("out of disk", ".figure")
+    report(cluster, SUMS)
+    assert page.errors() == []
+
+
+def cells(page: Page, first: str) -> list[str]:
+    """The row of a table that begins so."""
+    found = [it.split("\t") for it in page.texts(ROWS) if it.startswith(first)]
+    return [it.strip() for it in found[0]] if found else [""] * 4
+
+
+def test_a_znode_tells_who_watches_it_and_a_session_what_hangs_on_it(
+    page: Page, cluster: Cluster
+) -> None:
+    page.open("/znodes?path=/controller")
+    page.see("broker 1", ROWS)
+    page.see("broker 2", ROWS)
+    row = next(it for it in page.texts(ROWS) if "broker 1" in it)
+    page.follow(row.split("\t")[0].strip())
+    page.see("Session 0x")
+    page.see("broker 1", ".facts")
+    page.see("/brokers/ids/1", ROWS)
+    page.see("/controller", ROWS)
+    take_picture(page, "session")
+    page.open("/ensemble")
+    page.see("broker 1", ROWS)
+    page.open("/session?id=0x123")
+    page.see("it has ended", ".facts")
     assert page.errors() == []
 
 

@@ -38,6 +38,10 @@ def test_commands_tell(theirs: Theirs, story: Callable[[Teller], None]) -> None:
     story(theirs.teller)
 
 
+def test_commands_tell_of_plans(theirs: Theirs, tmp_path: Path) -> None:
+    commands.tell_of_plans(theirs.teller, tmp_path)
+
+
 def test_commands_tell_of_records(theirs: Theirs, tmp_path: Path) -> None:
     commands.tell_of_records(theirs.teller, tmp_path)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from odradek.cli.endpoints import open_cluster, zookeeper_client
+from odradek.cli.endpoints import open_cluster, zookeeper_client, zookeeper_in
 from odradek.cli.options import Bootstrap, Json, ZooKeeper
 from odradek.cli.output import say, say_json, table
 from odradek.cli.topic import described
@@ -41,6 +41,7 @@ def cluster(
 
     picture = open_cluster(bootstrap)
     said = facts(describe(picture), described(picture, None))
+    zookeeper = zookeeper or zookeeper_in(bootstrap)
     has_zookeeper = zookeeper or (bootstrap is None and running_address(Path(DEFAULT)))
     epochs = asyncio.run(epochs_in(zookeeper)) if has_zookeeper else {}
     said["controller_epoch"] = epochs.get("controller_epoch")

@@ -62,7 +62,7 @@ def console(
         ) from error
     options = Options(
         bootstrap_of(bootstrap),
-        zookeeper_of(zookeeper),
+        zookeeper_of(zookeeper, bootstrap),
         tuple(metrics or ([] if bootstrap else local_metrics())),
         allow_changes,
         has_login=password is not None,

@@ -33,15 +33,24 @@ def bootstrap_of(given: str | None) -> str:
     return found
 
 
-def zookeeper_of(given: str | None) -> str:
-    """ZooKeepers to speak to."""
-    found = given or (running_address(Path(DEFAULT)) or ("", ""))[1]
+def zookeeper_of(given: str | None, bootstrap: str | None = None) -> str:
+    """ZooKeepers to speak to; those that `bootstrap` names in place of brokers will do."""
+    found = given or zookeeper_in(bootstrap) or (running_address(Path(DEFAULT)) or ("", ""))[1]
     if not found:
         raise NoCluster(
             f"which ZooKeepers? Name them with --zookeeper or ODRADEK_ZOOKEEPER: no cluster of "
             f"`odradek up` runs in ./{DEFAULT}"
         )
     return found
+
+
+def zookeeper_in(bootstrap: str | None) -> str | None:
+    """The connect string behind a `zk://…`."""
+    from odradek.kafka.client.zookeeper_servers import names_zookeeper, parse_zookeeper_servers
+
+    if bootstrap is None or not names_zookeeper(bootstrap):
+        return None
+    return parse_zookeeper_servers(bootstrap).connect_string
 
 
 def open_cluster(given: str | None, **settings: str) -> Cluster:

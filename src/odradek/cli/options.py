@@ -13,7 +13,8 @@ Bootstrap = Annotated[
         "-b",
         envvar="ODRADEK_BOOTSTRAP",
         metavar="HOST:PORT,…",
-        help="Brokers; by default those of the cluster that runs in ./.odradek.",
+        help="Brokers, or zk://HOST:PORT,…/CHROOT for those that ZooKeeper knows; by default those "
+        "of the cluster that runs in ./.odradek.",
         show_default=False,
     ),
 ]

@@ -24,6 +24,9 @@ from odradek.runtime.errors import OdradekError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from odradek.pipelines import Progress
+    from odradek.pipelines.progress import Listener
+
 NEEDED = ("pyspark", "pyarrow", "wasmtime")
 app = typer.Typer(
     name="pipeline",
@@ -35,7 +38,7 @@ app = typer.Typer(
 )
 
 Topics = Annotated[list[str], typer.Argument(help="topics; * in a name stands for anything")]
-Bootstrap = Annotated[str, typer.Option("--servers", help="bootstrap servers, host:port,…")]
+Bootstrap = Annotated[str, typer.Option("--servers", help="bootstrap servers, or zk://…")]
 Property = Annotated[
     list[str], typer.Option("--property", metavar="KEY=VALUE", help="a property of Kafka's client")
 ]
@@ -45,6 +48,9 @@ Master = Annotated[
 ]
 Conf = Annotated[list[str], typer.Option(metavar="KEY=VALUE", help="a setting of Spark")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
+Reports = Annotated[
+    bool, typer.Option("--report", help="tell the progress in a topic of the cluster too")
+]
 Format = Annotated[str, typer.Option("--format", help="parquet, delta or iceberg")]
 
 
@@ -98,14 +104,21 @@ def archive(
     grace: Annotated[float, typer.Option(help="seconds that joined files stay for readers")] = 600,
     master: Master = None,
     conf: Conf = [],  # noqa: B006
+    reports: Reports = False,
     as_json: Json = False,
 ) -> None:
     """Write topics to files, exactly once, a folder for each topic and day."""
     from odradek.pipelines import archive as run_archive
 
-    with Report("archive") as report, stopping(follow) as stop, spark_on(master, conf) as spark:
+    cluster = with_properties(servers, properties)
+    with (
+        Report("archive") as report,
+        stopping(follow) as stop,
+        spark_on(master, conf) as spark,
+        telling_of_queries(spark, "archive", cluster if reports else None),
+    ):
         done = run_archive(
-            with_properties(servers, properties),
+            cluster,
             topics,
             to,
             spark=spark,
@@ -140,15 +153,21 @@ def replay(
     file_format: Format = "parquet",
     master: Master = None,
     conf: Conf = [],  # noqa: B006
+    reports: Reports = False,
     as_json: Json = False,
 ) -> None:
     """Write archived files to topics, exactly once, each key in its order."""
     from odradek.pipelines import replay as run_replay
 
-    with Report("replay") as report, spark_on(master, conf) as spark:
+    cluster = with_properties(servers, properties)
+    with (
+        Report("replay") as report,
+        spark_on(master, conf) as spark,
+        telling(report, "replay", cluster if reports else None) as tell,
+    ):
         done = run_replay(
             path,
-            with_properties(servers, properties),
+            cluster,
             spark=spark,
             file_format=file_format,
             topics=topics,
@@ -157,7 +176,7 @@ def replay(
             keep_partitions=keep_partitions,
             where=where,
             name=name,
-            progress=report.tell,
+            progress=tell,
         )
     print_result(asdict(done), as_json)
 
@@ -184,15 +203,22 @@ def mirror(
     ] = False,
     master: Master = None,
     conf: Conf = [],  # noqa: B006
+    reports: Reports = False,
     as_json: Json = False,
 ) -> None:
     """Copy topics to another cluster, exactly once; offsets of groups are translated."""
     from odradek.pipelines import mirror as run_mirror
 
-    with Report("mirror") as report, stopping(follow) as stop, spark_on(master, conf) as spark:
+    to = with_properties(target, target_properties)
+    with (
+        Report("mirror") as report,
+        stopping(follow) as stop,
+        spark_on(master, conf) as spark,
+        telling(report, "mirror", to if reports else None) as tell,
+    ):
         done = run_mirror(
             with_properties(source, source_properties),
-            with_properties(target, target_properties),
+            to,
             topics,
             spark=spark,
             name=name,
@@ -200,7 +226,7 @@ def mirror(
             groups=groups,
             follow=follow,
             fail_on_data_loss=not loss,
-            progress=report.tell,
+            progress=tell,
             stop=stop,
         )
     print_result(asdict(done), as_json)
@@ -280,6 +306,38 @@ def spark_on(master: str | None, conf: list[str]) -> Iterator[SparkSession]:
 
     with session(master=master, settings=pairs(conf)) as spark:
         yield spark
+
+
+@contextmanager
+def telling_of_queries(
+    spark: SparkSession, name: str, servers: dict[str, str] | None
+) -> Iterator[None]:
+    """Let queries tell a cluster how they stand, if one is named."""
+    from odradek.pipelines import Reporter
+
+    if servers is None:
+        yield
+        return
+    with Reporter(servers, name) as reporter:
+        reporter.listen_to(spark)
+        yield
+
+
+@contextmanager
+def telling(report: Report, name: str, servers: dict[str, str] | None) -> Iterator[Listener]:
+    """Who is to hear of the progress: the user, and a cluster if one is named."""
+    from odradek.pipelines import Reporter
+
+    if servers is None:
+        yield report.tell
+        return
+    with Reporter(servers, name) as reporter:
+
+        def tell(progress: Progress) -> None:
+            report.tell(progress)
+            reporter.hear(progress)
+
+        yield tell
 
 
 @contextmanager

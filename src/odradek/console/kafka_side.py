@@ -35,7 +35,8 @@ class KafkaSide:
             "max.partition.fetch.bytes": str(256 * 1024),
             "fetch.max.bytes": str(4 * 1024 * 1024),
         }
-        self._settings = client_settings(self.properties)
+        # What ZooKeeper tells, the console hears by a watch of its own.
+        self._settings = client_settings(self.properties).for_task()
         self._threads = ThreadPoolExecutor(threads, "console")
         self._own = threading.local()
         self._opened: list[Brokers] = []

@@ -26,9 +26,12 @@ from odradek.console.gatherings import (
     writes_between,
 )
 from odradek.console.kafka_side import KafkaSide
+from odradek.console.pipelines import Pipeline, Reports
+from odradek.console.sessions import Sessions, read_sessions
 from odradek.console.timeline import Timeline
 from odradek.console.watching import Watching
-from odradek.console.words import page_at, server_at
+from odradek.console.words import page_at, server_at, sessions_at
+from odradek.pipelines.standing import TOPIC as REPORTS
 from odradek.runtime.clock import wall_clock_ms
 from odradek.runtime.errors import OdradekError
 from odradek.runtime.logs import NodeLog
@@ -77,6 +80,12 @@ class Observer:
         self.servers: list[Server] = []
         self.writes_per_s: deque[float] = deque(maxlen=HISTORY)
         self._servers_seen_at = 0.0
+        self.pipelines: dict[str, Pipeline] = {}
+        self._reports = Reports()
+        self.pipeline_lags: dict[str, deque[int]] = {}
+        self._sessions = Sessions()
+        self._asking_sessions = asyncio.Lock()
+        self._sessions_until = 0.0  # When what is known of them is old.
         self.throughput: dict[str, Throughput] = {it: Throughput() for it in options.metrics}
         self.trouble = ""  # Why brokers tell nothing; "" if they do.
         self.looks = 0  # Grows with each look: pages look at it.
@@ -115,7 +124,10 @@ class Observer:
         while True:
             began = clock()
             await asyncio.gather(
-                self._look_at_groups(), self._look_at_ensemble(), self._look_at_figures()
+                self._look_at_groups(),
+                self._look_at_ensemble(),
+                self._look_at_figures(),
+                self._look_at_pipelines(),
             )
             self.looks += 1
             await asyncio.sleep(max(LOOK_S, REST * (clock() - began)))
@@ -134,6 +146,28 @@ class Observer:
         self.lags = {it: self.lags.get(it, deque(maxlen=HISTORY)) for it in groups}
         for name, lag in lags.items():
             self.lags[name].append(lag)
+
+    async def _look_at_pipelines(self) -> None:
+        if REPORTS not in self.watching.sights.topics:
+            return
+        try:
+            self.pipelines = await self.kafka.ask(
+                self._reports.read, {*self.watching.sights.topics}
+            )
+        except (OdradekError, OSError):
+            return  # The look at groups tells of the trouble.
+        for name, it in self.pipelines.items():
+            if it.lag is not None:
+                self.pipeline_lags.setdefault(name, deque(maxlen=HISTORY)).append(it.lag)
+
+    async def ask_sessions(self) -> Sessions:
+        """Sessions with what they watch and own; asked for again only after a while."""
+        clock = asyncio.get_running_loop().time
+        async with self._asking_sessions:
+            if clock() >= self._sessions_until:
+                said = await asyncio.gather(*[sessions_at(it) for it in self.ensemble])
+                self._sessions, self._sessions_until = read_sessions(said), clock() + LOOK_S
+            return self._sessions
 
     async def _look_at_ensemble(self) -> None:
         servers = await asyncio.gather(*[server_at(it) for it in self.ensemble])

@@ -7,6 +7,7 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from odradek.console.gatherings import Server, read_server
+from odradek.console.sessions import Said
 from odradek.zookeeper.client.connect_string import Address
 
 PATIENCE_S = 3.0
@@ -39,10 +40,10 @@ async def server_at(address: Address) -> Server:
     return read_server(str(address), srvr, mntr)
 
 
-async def sessions_at(address: Address) -> list[str]:
-    """Who is connected, a line each; nothing where `cons` is not allowed."""
-    lines = (await say(address, "cons")).splitlines()
-    return [line.strip() for line in lines if line.strip().startswith("/")]
+async def sessions_at(address: Address) -> Said:
+    """What a ZooKeeper tells of its clients, as far as its whitelist allows."""
+    cons, wchc, dump = await asyncio.gather(*[say(address, it) for it in ("cons", "wchc", "dump")])
+    return Said(str(address), cons, wchc, dump)
 
 
 async def page_at(url: str) -> str:

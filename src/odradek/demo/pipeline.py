@@ -15,21 +15,29 @@ from typing import TYPE_CHECKING
 
 from odradek.demo.orders import BELL, LATE_MS_MAX, WINDOW_MS, Total, Totals
 from odradek.demo.shop import ORDERS, PRODUCTS_TOPIC, REVENUE
+from odradek.kafka.client.cluster import shared_cluster
+from odradek.kafka.client.offsets import LATEST, list_offsets
+from odradek.kafka.client.settings import client_settings
+from odradek.local.cluster import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 STDERR = 2
+SUMS_WITHIN_S = 300.0
 ORDER = "order_id bigint, customer string, product_id string, quantity int, at_ms bigint"
 PRODUCT = "product_id string, name string, category string, price_cents int"
 SETTINGS = {
+    "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
 }
+# The demo is over before the second compiler's work pays: without it Spark takes half the time.
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 LOGGING = """rootLogger.level = warn
 rootLogger.appenderRef.file.ref = file
 appender.file.type = File
@@ -49,7 +57,8 @@ def start_spark(directory: Path) -> SparkSession:
     logging = directory / "log4j2.properties"
     logging.write_text(LOGGING.format(file=directory / "spark.log"))
     builder = builder.config(
-        "spark.driver.extraJavaOptions", f"-Dlog4j.configurationFile={logging.as_uri()}"
+        "spark.driver.extraJavaOptions",
+        f"{QUICK_JAVA} -Dlog4j.configurationFile={logging.as_uri()}",
     )
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
@@ -86,6 +95,25 @@ class Pipeline:
     def start(self) -> None:
         enriched = self._enriched()
         self._queries = [self._archive(enriched), self._sum_up(enriched)]
+
+    def await_sums(self) -> None:
+        """Return when the first windows are over and their sums are in the topic."""
+        cluster = shared_cluster(
+            client_settings({"bootstrap.servers": self._servers["kafka.bootstrap.servers"]})
+        )
+
+        def has_sums() -> bool:
+            self._check()
+            wanted = dict.fromkeys(cluster.partitions_of([REVENUE]), LATEST)
+            return any(list_offsets(cluster, wanted).values())
+
+        wait_until(has_sums, "the first sums", SUMS_WITHIN_S)
+
+    def _check(self) -> None:
+        """Raise what a query has failed with."""
+        for query in self._queries:
+            if (failure := query.exception()) is not None:
+                raise failure
 
     def catch_up(self) -> None:
         """Return when all that is in the topic has gone through both queries."""
@@ -125,7 +153,8 @@ class Pipeline:
 
     def _archive(self, enriched: DataFrame) -> StreamingQuery:
         return (
-            enriched.writeStream.format("parquet")
+            enriched.writeStream.queryName("orders to Parquet")
+            .format("parquet")
             .option("path", str(self.parquet))
             .option("checkpointLocation", str(self._directory / "checkpoints" / "archive"))
             .start()
@@ -146,7 +175,8 @@ class Pipeline:
             "to_json(struct(window_ms, category, orders, cents)) as value",
         )
         return (
-            rows.writeStream.format("odradek")
+            rows.writeStream.queryName("sums to revenue")
+            .format("odradek")
             .options(**self._servers, topic=REVENUE, delivery="exactly-once")
             .option("checkpointLocation", str(self._directory / "checkpoints" / "revenue"))
             .start()

@@ -1,103 +1,45 @@
-"""The shop: a broker in a process of its own, its topics, and orders that come in steadily."""
+"""The shop: its topics, its catalogue, and orders that come in steadily.
+
+Orders are sent turn by turn, and a turn waits until all of the last are acknowledged. So a broker
+that dies delays orders and loses none, and none is older than one that was sent before it.
+"""
 
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 from time import monotonic
-from urllib.request import urlopen
+from typing import NamedTuple
 
 from odradek.demo.orders import PRODUCTS, Line, Order, closing_bell, lines, stamped
 from odradek.kafka.client.cluster import Cluster, shared_cluster
-from odradek.kafka.client.errors import BrokerRefused, KafkaClientError, TopicPartition
+from odradek.kafka.client.errors import KafkaClientError, TopicPartition
 from odradek.kafka.client.identity import init_idempotent
 from odradek.kafka.client.partitioner import partition_of
 from odradek.kafka.client.producer import Producer
 from odradek.kafka.client.producer_settings import producer_settings
+from odradek.kafka.client.topic_admin import create_topic
 from odradek.kafka.wire.batch import HEADER_BYTES
 from odradek.kafka.wire.batch_writer import write_batch
-from odradek.kafka.wire.messages.create_topics import (
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
 from odradek.kafka.wire.records import Record
+from odradek.local.cluster import wait_until
 from odradek.runtime.clock import wall_clock_ms
-from odradek.runtime.errors import OdradekError
 
-HOST = "127.0.0.1"
-HTTP_OK = 200
 ORDERS, PRODUCTS_TOPIC, REVENUE = "orders", "products", "revenue"
-TOPICS = {ORDERS: (3, "delete"), PRODUCTS_TOPIC: (1, "compact"), REVENUE: (2, "compact")}
+# Partitions, of which each of three brokers leads one, and what becomes of what is old.
+TOPICS = {ORDERS: (3, "delete"), PRODUCTS_TOPIC: (1, "compact"), REVENUE: (3, "compact")}
 TURN_S = 0.1  # Orders leave in small batches, some each turn.
-START_WITHIN_S = 60
-STOP_WITHIN_S = 30
 
 
-class BrokerDied(OdradekError):
-    """The broker did not start, or did not live."""
+class Turn(NamedTuple):
+    """When orders were sent and where to, and when the last of them was acknowledged."""
 
-
-class BrokerProcess:
-    """A broker with a ZooKeeper inside, as `odradek broker` runs it."""
-
-    def __init__(self, directory: Path) -> None:
-        self.port, self.http_port = free_port(), free_port()
-        self.data = directory / "broker"
-        self.log = directory / "broker.log"
-        self.properties = directory / "server.properties"
-        self.properties.write_text(
-            f"broker.id=1\nlog.dirs={self.data}\nlisteners=PLAINTEXT://{HOST}:{self.port}\n"
-            "offsets.topic.replication.factor=1\ntransaction.state.log.replication.factor=1\n"
-            "transaction.state.log.min.isr=1\n"
-        )
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def address(self) -> str:
-        return f"{HOST}:{self.port}"
-
-    def start(self) -> None:
-        """Start it, and return when it takes connections."""
-        command = [sys.executable, "-m", "odradek.cli", "broker", str(self.properties)]
-        self.log.touch()
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [*command, "--http", str(self.http_port)],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C is for the demo, which stops the broker in turn.
-            )
-        deadline, pause = monotonic() + START_WITHIN_S, threading.Event()
-        while not self._is_ready():
-            if self._process.poll() is not None or monotonic() > deadline:
-                raise BrokerDied(f"the broker did not start: see {self.log}")
-            pause.wait(0.05)
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(STOP_WITHIN_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-
-    def _is_ready(self) -> bool:
-        """Whether it is well, by its own account."""
-        try:
-            with urlopen(f"http://{HOST}:{self.http_port}/health", timeout=1) as answer:
-                return bool(answer.status == HTTP_OK)
-        except OSError:
-            return False
+    began: float
+    ended: float
+    partitions: frozenset[int]
 
 
 class Shop:
@@ -113,6 +55,7 @@ class Shop:
         self.orders: list[Order] = []  # All that can be read and was acknowledged.
         self.broken_count = 0
         self._quiet_until_ms = 0
+        self._last_turn = Turn(0.0, 0.0, frozenset())
         self.failure: KafkaClientError | None = None
 
     def set_up(self) -> None:
@@ -136,6 +79,22 @@ class Shop:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        self._check()
+
+    def await_ack(self, partitions: set[int], since: float, within_s: float) -> float:
+        """When orders for these partitions, all sent after a moment, were acknowledged."""
+        found = self._last_turn
+
+        def is_acknowledged() -> bool:
+            nonlocal found
+            self._check()
+            found = self._last_turn
+            return found.began > since and found.partitions >= partitions
+
+        wait_until(is_acknowledged, "an order to be acknowledged", within_s)
+        return found.ended
+
+    def _check(self) -> None:
         if self.failure is not None:
             raise self.failure
 
@@ -157,15 +116,18 @@ class Shop:
             due = int((monotonic() - started) * per_second) - sent
             sent += due
             some = [stamped(line, wall_clock_ms()) for line in islice(self._lines, due)]
+            began = monotonic()
             try:
-                self._send(ORDERS, some)
+                partitions = self._send(ORDERS, some)
             except KafkaClientError as error:
                 self.failure = error
                 return
+            self._last_turn = Turn(began, monotonic(), partitions)
             self.orders += [line.order for line in some if line.order is not None]
             self.broken_count += sum(line.order is None for line in some)
 
-    def _send(self, topic: str, some: Iterable[Line]) -> None:
+    def _send(self, topic: str, some: Iterable[Line]) -> frozenset[int]:
+        """Return when all are acknowledged; the partitions that they are in."""
         assert self._producer is not None
         count, now_ms = self._cluster.partition_count(topic), wall_clock_ms()
         grouped: dict[int, list[Record]] = {}
@@ -180,30 +142,10 @@ class Shop:
             self._producer.flush()
         finally:
             self._producer.close()
+        return frozenset(grouped)
 
 
 def create_topics(cluster: Cluster) -> None:
-    wanted = [
-        CreatableTopic(
-            name=name,
-            num_partitions=partitions,
-            replication_factor=1,
-            assignments=[],
-            configs=[CreatableTopicConfig(name="cleanup.policy", value=policy)],
-        )
-        for name, (partitions, policy) in TOPICS.items()
-    ]
-    answer = cluster.ask_controller(CreateTopicsRequest(topics=wanted), CreateTopicsResponse)
-    for topic in answer.topics:
-        if topic.error_code:
-            raise BrokerRefused(f"creating {topic.name}", topic.error_code, topic.error_message)
-    for name in TOPICS:
-        cluster.await_topic(name)
-
-
-def free_port() -> int:
-    """A port that nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """As many replicas as the cluster has by default."""
+    for name, (partitions, policy) in TOPICS.items():
+        create_topic(cluster, name, partitions=partitions, configs={"cleanup.policy": policy})

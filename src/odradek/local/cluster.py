@@ -13,7 +13,7 @@ from time import monotonic
 
 from odradek.local import asking
 from odradek.local.directory import ClusterDirectory
-from odradek.local.errors import NotInTime
+from odradek.local.errors import NotInTime, ServerDied
 from odradek.local.plan import BrokerPlan, ClusterPlan, ZooKeeperPlan
 from odradek.local.preparing import write_broker_files, write_zookeeper_files
 from odradek.local.process import ServerProcess
@@ -116,6 +116,22 @@ class LocalCluster:
                 process.restarts += 1
                 revived.append(name)
         return revived
+
+    def restart(self, name: str, within_s: float = START_WITHIN_S) -> None:
+        """Start a server that does not run; return when it serves.
+
+        A broker that was killed is let in once its last session has ended: until then it dies
+        again, and is started again.
+        """
+        process, deadline = self.processes[name], monotonic() + within_s
+        while True:
+            if not process.is_alive:
+                process.spawn()
+            try:
+                return self.await_ready([name], deadline - monotonic())
+            except ServerDied:
+                if monotonic() > deadline:
+                    raise
 
     # Stopping
 

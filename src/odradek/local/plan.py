@@ -70,6 +70,7 @@ class ClusterPlan:
     zookeepers: tuple[ZooKeeperPlan, ...] = ()
     broker_settings: Mapping[str, str] = field(default_factory=dict)
     zookeeper_settings: Mapping[str, str] = field(default_factory=dict)
+    chroot: str = ""  # Where the brokers' znodes are; "": at the root.
 
     @property
     def bootstrap(self) -> str:
@@ -78,7 +79,8 @@ class ClusterPlan:
     @property
     def zookeeper(self) -> str:
         """The connect string; "" while the broker's own ZooKeeper has no port yet."""
-        return ",".join(it.endpoint for it in self.zookeepers)
+        servers = ",".join(it.endpoint for it in self.zookeepers)
+        return servers and servers + self.chroot
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from odradek.pipelines.mirror import Mirrored, mirror
 from odradek.pipelines.plot import page_of
 from odradek.pipelines.progress import Progress
 from odradek.pipelines.replay import Replayed, replay
+from odradek.pipelines.reporting import Reporter, report_progress
 
 __all__ = [
     "Archived",
@@ -16,10 +17,12 @@ __all__ = [
     "Mirrored",
     "Progress",
     "Replayed",
+    "Reporter",
     "archive",
     "audit",
     "compact",
     "mirror",
     "page_of",
     "replay",
+    "report_progress",
 ]

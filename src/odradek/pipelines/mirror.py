@@ -154,7 +154,8 @@ class Mirror:
 
     def run(self, spark: SparkSession, stretches: Sequence[Stretch], done: Mirrored) -> None:
         """Copy, a task for each stretch."""
-        work = task(self._source, self._target, stretches, self._per_transaction)
+        source, target = self._source.for_task(), self._target.for_task()
+        work = task(source, target, stretches, self._per_transaction)
         count = len(stretches)
         numbers = spark.range(0, count, 1, count)
         for row in numbers.mapInArrow(work, RESULT).collect():

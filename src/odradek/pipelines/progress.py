@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,19 +40,16 @@ def of_query(pipeline: str, done: int, said: Mapping[str, Any]) -> Progress:
 
 
 def _left(source: Mapping[str, Any]) -> int | None:
-    end, latest = _offsets(source.get("endOffset")), _offsets(source.get("latestOffset"))
+    end, latest = offsets_of(source.get("endOffset")), offsets_of(source.get("latestOffset"))
     if end is None or latest is None:
         return None
     return sum(max(0, offset - end.get(where, 0)) for where, offset in latest.items())
 
 
-def _offsets(written: Any) -> Offsets | None:
-    """Spark shows offsets as text or, where it can, as what the text says."""
-    if isinstance(written, str):
-        import json
-
-        try:
-            written = json.loads(written)
-        except ValueError:
-            return None
-    return from_json(written) if isinstance(written, Mapping) else None
+def offsets_of(written: Any) -> Offsets | None:
+    """Spark shows offsets as text or, where it can, as what the text says; None: not of topics."""
+    try:
+        said = json.loads(written) if isinstance(written, str) else written
+        return from_json(said) if isinstance(said, Mapping) else None
+    except (AttributeError, TypeError, ValueError):
+        return None  # Other sources count otherwise.

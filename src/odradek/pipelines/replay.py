@@ -103,7 +103,7 @@ def replay(
         log = SyncLog(producer.client)
         log.prepare()
         while stretches := plan(log, called, extents, done.topics, records_per_round):
-            work = task(producer, stretches, keep_partitions, records_per_transaction)
+            work = task(producer.for_task(), stretches, keep_partitions, records_per_transaction)
             for row in within(here, rows, stretches).mapInArrow(work, RESULT).collect():
                 done.records += row.records
                 done.bytes += row.bytes

@@ -267,7 +267,7 @@ class GivenOptions:
         properties = self.properties()
         problems = problems_of(properties)
         self.problems += [f"kafka.{problem}" for problem in problems]
-        return None if problems else client_settings(properties)
+        return None if problems else client_settings(properties).for_task()
 
     def properties(self) -> dict[str, str]:
         """The options under `kafka.`, as Kafka names them."""

@@ -85,7 +85,7 @@ def parse_sink_options(
     if is_exactly_once and "transaction.timeout.ms" not in properties:
         more["transaction_timeout_ms"] = TRANSACTION_TIMEOUT_MS
     return SinkOptions(
-        producer=producer_settings(properties, **more),
+        producer=producer_settings(properties, **more).for_task(),
         topic=topic,
         is_exactly_once=is_exactly_once,
         decisions_topic=options.get("decisionsTopic") or "odradek-decisions",

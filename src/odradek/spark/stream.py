@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from odradek.spark.reader import plan, read_partition
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from odradek.kafka.client.cluster import Cluster
     from odradek.spark.resolving import Resolver
 
 
@@ -116,11 +118,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return
         is_first, self._committed = self._committed is None, done
         if not is_first:
-            from odradek.kafka.client.cluster import shared_cluster
             from odradek.kafka.client.group_offsets import commit_offsets
 
             try:
-                commit_offsets(shared_cluster(self._options.client), group_id, done)
+                commit_offsets(self._cluster(), group_id, done)
             except KafkaClientError as error:
                 # Progress is kept in the checkpoint: the query need not suffer.
                 LOG.warning("offsets are not committed to group %s: %s", group_id, error)
@@ -130,10 +131,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"_options": self._options, "_columns": self._columns}
 
     def _resolver(self) -> Resolver:
-        from odradek.kafka.client.cluster import shared_cluster
         from odradek.spark.resolving import Resolver
 
-        return Resolver(shared_cluster(self._options.client), self._options)
+        return Resolver(self._cluster(), self._options)
+
+    def _cluster(self) -> Cluster:
+        """What the driver knows; it lives as long as the query, so it may be told of changes."""
+        from odradek.kafka.client.cluster import shared_cluster
+
+        return shared_cluster(replace(self._options.client, is_told=True))
 
     def _known(self, start: dict[str, Any] | None) -> Offsets:
         if start is not None:

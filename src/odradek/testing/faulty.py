@@ -13,14 +13,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
 from typing import Self
 
 from odradek.kafka.wire.messages.metadata import MetadataResponseBroker
 from odradek.local.asking import health
 from odradek.local.cluster import LocalCluster, wait_until
 from odradek.local.directory import ClusterDirectory
-from odradek.local.errors import ServerDied
 from odradek.local.plan import BrokerPlan, ClusterPlan, ZooKeeperPlan
 from odradek.local.ports import HOST
 from odradek.local.preparing import plan_cluster
@@ -57,6 +55,7 @@ class Cluster:
         *,
         settings: Mapping[str, object] | None = None,
         zookeeper_settings: Mapping[str, object] | None = None,
+        chroot: str = "",
         data: Path | str | None = None,
         faults: bool = True,
     ) -> None:
@@ -65,6 +64,7 @@ class Cluster:
         self._zookeeper_settings = QUICK_ZOOKEEPER | {
             key: str(it) for key, it in (zookeeper_settings or {}).items()
         }
+        self._chroot = chroot
         self._data = data
         self._has_faults = faults
         self._stack = ExitStack()
@@ -86,6 +86,7 @@ class Cluster:
             plan,
             broker_settings=self._settings,
             zookeeper_settings=self._zookeeper_settings,
+            chroot=self._chroot,
         )
         if self._has_faults:
             self._wires = Wires(self._names_by_pid)
@@ -126,7 +127,7 @@ class Cluster:
 
     @property
     def zookeeper(self) -> str:
-        """A connect string."""
+        """A connect string; behind `zk://` our own clients take it for `bootstrap.servers`."""
         return self._running.plan.zookeeper
 
     @property
@@ -196,16 +197,7 @@ class Cluster:
 
         A broker that was killed is let in once its last session has ended.
         """
-        name = self._name(server)
-        process, deadline = self._process(server), monotonic() + within_s
-        while True:
-            if not process.is_alive:
-                process.spawn()
-            try:
-                return self._running.await_ready([name], deadline - monotonic())
-            except ServerDied:
-                if monotonic() > deadline:
-                    raise
+        self._running.restart(self._name(server), within_s)
 
     def pause(self, server: Name) -> None:
         """SIGSTOP: its connections stay open, and nobody answers."""
@@ -263,7 +255,8 @@ class Cluster:
 
     def expire_session(self, broker: Name | None = None, *, session_id: int = 0) -> None:
         """End the session of a broker, or any by its id, as if it had not been heard of."""
-        zookeeper = ",".join(f"{HOST}:{it.port}" for it in self._running.plan.zookeepers)
+        servers = ",".join(f"{HOST}:{it.port}" for it in self._running.plan.zookeepers)
+        zookeeper = servers + self._chroot
         wires = self._with_wires("expire a session")
         if broker is not None:
             number = self._name(broker).rpartition("-")[2]

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from itertools import count
 from os import getpid
 
-from odradek.kafka.client.addresses import parse_bootstrap_servers
 from odradek.kafka.client.brokers import Brokers
 from odradek.kafka.client.cluster import Cluster
 from odradek.kafka.client.errors import BrokerRefused, ConnectionLost, NoBroker, TopicPartition
-from odradek.kafka.client.settings import ClientSettings
+from odradek.kafka.client.settings import client_settings
 from odradek.kafka.client.topic_admin import create_topic, delete_topics
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.metadata import MetadataRequest, MetadataResponse
@@ -23,8 +22,7 @@ class Topics:
     """Makes topics on one cluster, and remembers which."""
 
     def __init__(self, bootstrap: str, broker_count: int) -> None:
-        servers = parse_bootstrap_servers(bootstrap)
-        self._cluster = Cluster(Brokers(ClientSettings(bootstrap_servers=servers)))
+        self._cluster = Cluster(Brokers(client_settings({"bootstrap.servers": bootstrap})))
         self._replicas = min(REPLICAS_MAX, broker_count)
         self._made: list[str] = []
 

@@ -10,6 +10,8 @@ from odradek.console.pages.group import group_page
 from odradek.console.pages.groups import groups_page
 from odradek.console.pages.messages import messages_page
 from odradek.console.pages.overview import overview_page
+from odradek.console.pages.pipelines import pipeline_page, pipelines_page
+from odradek.console.pages.session import session_page
 from odradek.console.pages.timeline import timeline_page
 from odradek.console.pages.topic import topic_page
 from odradek.console.pages.topics import topics_page
@@ -47,6 +49,14 @@ def register(observer: Observer) -> None:
     def group(name: str = "") -> None:
         group_page(observer, name)
 
+    @ui.page("/pipelines")
+    def pipelines() -> None:
+        pipelines_page(observer)
+
+    @ui.page("/pipeline")
+    def pipeline(query: str = "") -> None:
+        pipeline_page(observer, query)
+
     @ui.page("/znodes")
     def znodes(path: str = "/") -> None:
         znodes_page(observer, path)
@@ -54,3 +64,7 @@ def register(observer: Observer) -> None:
     @ui.page("/ensemble")
     def ensemble() -> None:
         ensemble_page(observer)
+
+    @ui.page("/session")
+    def session(id: str = "") -> None:  # noqa: A002
+        session_page(observer, id)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
-
 from nicegui import ui
 
 from odradek.console.drawing import sparkline
 from odradek.console.gatherings import Server, leader_of
 from odradek.console.observer import Observer
 from odradek.console.pages.frame import UNKNOWN, Figure, framed, heading, redraw_when
-from odradek.console.pages.tables import BADGE, CUT, show_rows, table
+from odradek.console.pages.session import NOT_TOLD, owners, session_link
+from odradek.console.pages.tables import BADGE, CUT, link, show_rows, table
 from odradek.console.rows import Row
-from odradek.console.words import sessions_at
+from odradek.console.sessions import Session
 
 SERVERS = {
     "server": "server", "mode": "role", "epoch": "epoch", "zxid": "last zxid", "znodes": "znodes",
@@ -21,10 +19,8 @@ SERVERS = {
 }  # fmt: skip
 SESSIONS = {
     "session": "session", "owner": "whose", "peer": "from", "server": "at", "timeout": "time-out",
-    "last": "last request",
+    "last": "last request", "ephemerals": "ephemerals", "watches": "watches",
 }  # fmt: skip
-SESSION = re.compile(r"/(?P<peer>\S+?)\[\d+\]\((?P<about>.*)\)$")
-SESSION_ID = re.compile(r"sid=(0x[0-9a-f]+)")
 
 
 def ensemble_page(observer: Observer) -> None:
@@ -44,7 +40,7 @@ def ensemble_page(observer: Observer) -> None:
                 heading("Sessions", 2)
                 ui.button("Refresh", icon="refresh", on_click=lambda: load()).props("flat dense")
             note = ui.label().classes("soft")
-            sessions = table("session", SESSIONS, {"session": CUT}, page=25)
+            sessions = table("session", SESSIONS, {"session": link()}, page=25)
 
         def draw() -> None:
             first = leader_of(observer.servers)
@@ -57,15 +53,9 @@ def ensemble_page(observer: Observer) -> None:
             show_rows(servers, [server_row(it) for it in observer.servers])
 
         async def load() -> None:
-            said = await asyncio.gather(*[sessions_at(it) for it in observer.ensemble])
-            rows = [
-                row
-                for address, lines in zip(observer.ensemble, said, strict=True)
-                for line in lines
-                if (row := session_row(line, str(address), owners(observer)))
-            ]
-            show_rows(sessions, rows)
-            note.set_text("" if rows else "The servers do not tell (the word cons is not allowed).")
+            found = (await observer.ask_sessions()).by_id.values()
+            show_rows(sessions, [session_row(it, owners(observer)) for it in found])
+            note.set_text("" if found else NOT_TOLD)
 
         redraw_when(lambda: observer.looks, draw)
         ui.timer(0, load, once=True)
@@ -77,15 +67,6 @@ def followers_text(leader: Server | None) -> tuple[str, str]:
         return "0", "it stands alone" if leader else ""
     told = leader.figure("zk_synced_followers")
     return (told, "") if told else (UNKNOWN, "the word mntr is not allowed")
-
-
-def owners(observer: Observer) -> dict[str, str]:
-    """Whose a session is, as far as registrations tell."""
-    brokers = observer.watching.sights.brokers.items()
-    found = {f"{it.session:#x}": f"broker {number}" for number, it in brokers}
-    if not observer.watching.trouble:
-        found[f"{observer.watching.client.session_id:#x}"] = "this console"
-    return found
 
 
 def server_row(server: Server) -> Row:
@@ -101,18 +82,15 @@ def server_row(server: Server) -> Row:
     }
 
 
-def session_row(line: str, server: str, owner: dict[str, str]) -> Row | None:
-    """One line of `cons`: a connection, and the session that it carries."""
-    match = SESSION.match(line)
-    found = SESSION_ID.search(line)
-    if match is None or found is None:
-        return None
-    said = dict(it.split("=", 1) for it in match["about"].split(",") if "=" in it)
+def session_row(session: Session, owner: dict[str, str]) -> Row:
     return {
-        "session": found[1],
-        "owner": owner.get(found[1], ""),
-        "peer": match["peer"],
-        "server": server,
-        "timeout": f"{said['to']} ms" if "to" in said else "",
-        "last": said.get("lop", ""),
+        "session": session.id,
+        "owner": owner.get(session.id, ""),
+        "peer": session.peer,
+        "server": session.server,
+        "timeout": session.timeout,
+        "last": session.last,
+        "ephemerals": len(session.ephemerals),
+        "watches": len(session.watches),
+        "href": session_link(session.id),
     }

@@ -21,6 +21,7 @@ PAGES = [
     ("Timeline", "/timeline", "timeline"),
     ("Topics", "/topics", "topic"),
     ("Groups", "/groups", "groups"),
+    ("Pipelines", "/pipelines", "bolt"),
     ("Znodes", "/znodes", "account_tree"),
     ("Ensemble", "/ensemble", "hub"),
 ]

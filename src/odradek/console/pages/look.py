@@ -54,9 +54,10 @@ h2 { font-size:15px; font-weight:600; line-height:1.4; margin:0; }
   font-weight:500; background:#eef0f5; color:#4b5366; }
 .badge.election,.badge.epoch { background:#e8e8fd; color:#3b3ec4; }
 .badge.registration,.badge.Stable,.badge.leader,.badge.follower,.badge.standalone,
-.badge.controller { background:#e3f5e9; color:#14713a; }
-.badge.expiry,.badge.Dead,.badge.gone { background:#fde8e8; color:#a61b1b; }
-.badge.isr,.badge.connection,.badge.PreparingRebalance { background:#fdf0dc; color:#92510b; }
+.badge.controller,.badge.running { background:#e3f5e9; color:#14713a; }
+.badge.expiry,.badge.Dead,.badge.gone,.badge.failed { background:#fde8e8; color:#a61b1b; }
+.badge.isr,.badge.silent,.badge.connection,
+.badge.PreparingRebalance { background:#fdf0dc; color:#92510b; }
 .badge.rebalance { background:#e2f1fb; color:#125e8f; }
 .badge.topic,.badge.config,.badge.reassignment { background:#f0ebfa; color:#5b35a8; }
 .bad { color:var(--bad); font-weight:600; }

@@ -15,6 +15,7 @@ from odradek.console.rows import Row
 NUMBERS = {
     "leads", "in_sync", "replicas", "epoch", "partitions", "short", "leaderless", "members", "lag",
     "offset", "first", "end", "count", "committed", "connections", "znodes", "headers",
+    "rows", "rows_per_s", "arriving", "batch", "ephemerals", "watches",
 }  # fmt: skip
 LINK = '<a class="link" :href="props.row.{href}">{{{{ props.value }}}}</a>'
 BADGE = '<span class="badge" :class="props.value">{{ props.value }}</span>'

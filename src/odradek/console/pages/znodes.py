@@ -11,12 +11,15 @@ from odradek.console.decoding import shown
 from odradek.console.masking import masked_acl, masked_znode
 from odradek.console.observer import Observer
 from odradek.console.pages.frame import GLANCE_S, framed, heading, told_if_refused
+from odradek.console.pages.session import NOT_TOLD, owners, watcher_rows
+from odradek.console.pages.tables import link, show_rows, table
 from odradek.console.rows import time_text
 from odradek.zookeeper.client.errors import NoAuth, NoNode
 from odradek.zookeeper.wire.messages.data import ACL, Stat
 
 CHILDREN_MAX = 500
 PERMISSIONS = {1: "r", 2: "w", 4: "c", 8: "d", 16: "a"}
+WATCHERS = {"session": "session", "owner": "whose", "server": "at"}
 Node = dict[str, Any]
 
 
@@ -53,6 +56,11 @@ class ZnodesPage:
         self._facts = ui.element("div").classes("facts")
         with ui.element("pre").classes("data mono"):
             self._data = ui.label().style("white-space:pre-wrap")
+        with ui.element("div").classes("line"):
+            heading("Watched by", 2)
+            ui.button("Refresh", icon="refresh", on_click=self._show_watchers).props("flat dense")
+        self._note = ui.label().classes("soft")
+        self._watchers = table("session", WATCHERS, {"session": link()}, page=10)
 
     async def _begin(self) -> None:
         """Open the way down to the path that was asked for."""
@@ -139,6 +147,20 @@ class ZnodesPage:
             for name, value in facts_of(stat, acl).items():
                 ui.label(name).classes("k")
                 ui.label(value).classes("mono")
+        await self._show_watchers()
+
+    async def _show_watchers(self) -> None:
+        """Sessions that watch the data of the znode, as far as servers tell."""
+        sessions = await self._observer.ask_sessions()
+        rows = watcher_rows(sessions, self._path, owners(self._observer))
+        show_rows(self._watchers, rows)
+        self._note.set_text(watchers_text(len(rows), tells=sessions.tells_watches))
+
+
+def watchers_text(count: int, *, tells: bool) -> str:
+    if not tells:
+        return NOT_TOLD
+    return "" if count else "No session watches its data."
 
 
 def in_order(name: str) -> tuple[int, int, str]:

@@ -1,6 +1,8 @@
 """Bootstrap servers: where a client looks for its first broker.
 
 kafka1:9092,[fe80::1]:9093
+
+`zookeeper_servers` reads what may stand in their place.
 """
 
 from __future__ import annotations
@@ -33,6 +35,9 @@ def parse_bootstrap_servers(text: str) -> tuple[Address, ...]:
 
 
 def _parse_address(part: str, text: str) -> Address:
+    if part.lower().startswith("zk://"):
+        reason = "either brokers are named or ZooKeepers, and zk:// stands before all of them"
+        raise InvalidSetting("bootstrap.servers", text, reason)
     # A listener's name before the address is common in copied configuration.
     match = _ADDRESS.fullmatch(part.removeprefix("PLAINTEXT://"))
     if match is None or not 0 < int(match["port"]) <= PORT_MAX:

@@ -1,15 +1,16 @@
 """The picture of a cluster that a client has: its brokers, topics, partitions and leaders.
 
 A picture may be out of date. Whoever is told so by a broker asks for a new one, from any broker
-that can be reached: those of the last picture first, then those that were configured.
+that can be reached: those of the last picture first, then those that were configured. Where
+ZooKeeper tells of brokers and leaders (`guide`), a picture is out of date as soon as it does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from time import monotonic
-from typing import TypeVar
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, TypeVar
 
 from odradek.kafka.client.addresses import Address
 from odradek.kafka.client.brokers import Brokers, shared_brokers
@@ -33,8 +34,12 @@ from odradek.kafka.wire.messages.metadata import (
 )
 from odradek.kafka.wire.schema import Message
 
+if TYPE_CHECKING:
+    from odradek.kafka.client.news import News
+
 R = TypeVar("R", bound=Message)
 MISSES_MAX = 3
+CATCH_UP_PAUSES_S = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 MISSES_MAX_CREATING = 12
 
 
@@ -54,6 +59,8 @@ class TopicPicture:
     is_internal: bool
     leaders: dict[int, Leader | None] = field(default_factory=dict)  # By partition.
     seen_at: float = 0.0
+    epochs: dict[int, int] = field(default_factory=dict)  # Of leaders, also where one is lacking.
+    news_count: int = 0  # What ZooKeeper had told when the picture was asked for.
 
 
 class Cluster:
@@ -67,10 +74,15 @@ class Cluster:
         self._addresses: dict[int, Address] = {}
         self._controller = -1
         self._topics: dict[str, TopicPicture] = {}
+        self._asked_count = 0  # What ZooKeeper had told when we asked for metadata last.
+
+    def patience(self, what: str, timeout_ms: int | None = None) -> Patience:
+        """Patience with this cluster, which ends early when there is news of it."""
+        return Patience(what, self.settings, timeout_ms, self.brokers.wait)
 
     def topics(self) -> dict[str, TopicPicture]:
         """All topics of the cluster, asked for anew."""
-        patience = Patience("the list of topics", self.settings)
+        patience = self.patience("the list of topics")
         while True:
             try:
                 response = self._ask(None)
@@ -91,10 +103,7 @@ class Cluster:
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has, as far as is known; it must be there."""
-        picture = self._topics.get(topic)
-        if picture is None or self._is_old(picture):
-            self.refresh([topic])
-        return len(self._topics[topic].leaders)
+        return len(self._current(topic).leaders)
 
     def refresh(self, names: Collection[str]) -> None:
         """Ask anew about these topics; `UnknownTopic` if one is not there, however often asked.
@@ -102,7 +111,7 @@ class Cluster:
         A topic that was made a moment ago may be unknown to the broker that we ask, so this is
         asked more than once; but one that is not there should be missed soon.
         """
-        patience = Patience(f"metadata of {', '.join(names)}", self.settings)
+        patience = self.patience(f"metadata of {', '.join(names)}" if names else "the brokers")
         misses_left = MISSES_MAX_CREATING if self._creates_topics else MISSES_MAX
         while True:
             try:
@@ -117,21 +126,19 @@ class Cluster:
 
     def leader_of(self, partition: TopicPartition) -> tuple[Address, Leader] | None:
         """Who leads a partition now, as far as is known; None: nobody, or not known."""
-        topic = self._topics.get(partition.topic)
-        if topic is None or self._is_old(topic):
-            self.refresh([partition.topic])
-            topic = self._topics[partition.topic]
+        topic = self._current(partition.topic)
         if partition.partition not in topic.leaders:
             what = f"the cluster has no partition {partition}"
             raise UnknownTopic(partition.topic, what)
         leader = topic.leaders[partition.partition]
-        if leader is None or leader.node_id not in self._addresses:
+        if leader is None:
             return None
-        return self._addresses[leader.node_id], leader
+        address = self._address_of(leader.node_id)
+        return None if address is None else (address, leader)
 
     def await_topic(self, topic: str) -> None:
         """Return when a topic that was made a moment ago has a leader for each partition."""
-        patience = Patience(f"topic {topic}", self.settings)
+        patience = self.patience(f"topic {topic}")
         while True:
             try:
                 self.refresh([topic])
@@ -153,15 +160,15 @@ class Cluster:
 
     def addresses(self) -> list[Address]:
         """All brokers, as far as is known: asked for if none is."""
+        if news := self._current_news():
+            return news.addresses()
         if not self._addresses:
             self.topics()
         return list(self._addresses.values())
 
     def ask_any(self, request: Message, response: type[R]) -> R:
         """The answer of the first broker that can be reached."""
-        known = list(self._addresses.values())
-        addresses = known + [a for a in self.settings.bootstrap_servers if a not in known]
-        connection = self.brokers.any_of(addresses)
+        connection = self.brokers.any_of(self._candidates())
         try:
             return connection.request(request, response)
         finally:
@@ -171,8 +178,59 @@ class Cluster:
         """What we know of a topic is out of date."""
         self._topics.pop(topic, None)
 
+    def _candidates(self) -> Iterator[Address]:
+        """Whom to ask, one after another; who was configured is looked up only if need be."""
+        known = list(self._addresses.values())
+        yield from known
+        yield from (it for it in self.brokers.bootstrap_servers() if it not in known)
+
+    def _current(self, name: str) -> TopicPicture:
+        """The picture of a topic that must be there, asked for anew if it is old."""
+        if guide := self.brokers.guide:
+            guide.follow(name)
+        picture = self._topics.get(name)
+        if picture is None or self._is_old(picture):
+            self.refresh([name])
+            self._let_brokers_catch_up(name)
+        return self._topics[name]
+
+    def _let_brokers_catch_up(self, name: str) -> None:
+        """Ask again where ZooKeeper has told of an election that a broker is about to hear of."""
+        for pause_s in CATCH_UP_PAUSES_S:
+            if not self._is_behind(self._topics[name]):
+                return
+            sleep(pause_s)
+            self.refresh([name])
+
     def _is_old(self, topic: TopicPicture) -> bool:
-        return (monotonic() - topic.seen_at) * 1000 > self.settings.metadata_age_ms_max
+        if (monotonic() - topic.seen_at) * 1000 > self.settings.metadata_age_ms_max:
+            return True
+        return self._is_overtaken(topic)
+
+    def _is_overtaken(self, topic: TopicPicture) -> bool:
+        """Whether ZooKeeper has told something of the topic since its picture was asked for."""
+        guide = self.brokers.guide
+        if guide is None or guide.news.count == topic.news_count:
+            return False
+        count = guide.news.count
+        if guide.news.is_old(topic.name, topic.epochs, topic.news_count):
+            return True
+        topic.news_count = count  # The rest was about others.
+        return False
+
+    def _is_behind(self, topic: TopicPicture) -> bool:
+        guide = self.brokers.guide
+        return guide is not None and guide.news.is_behind(topic.name, topic.epochs)
+
+    def _current_news(self) -> News | None:
+        """What ZooKeeper tells, as long as it does."""
+        guide = self.brokers.guide
+        return guide.news if guide is not None and not guide.news.trouble else None
+
+    def _address_of(self, broker_id: int) -> Address | None:
+        news = self._current_news()
+        told = news.address_of(broker_id) if news is not None else None
+        return told or self._addresses.get(broker_id)
 
     def _ask(self, names: Collection[str] | None) -> MetadataResponse:
         request = MetadataRequest(
@@ -180,6 +238,8 @@ class Cluster:
             # A reader that creates what it misspelt would wait for records for ever.
             allow_auto_topic_creation=self._creates_topics,
         )
+        guide = self.brokers.guide
+        self._asked_count = guide.news.count if guide is not None else 0
         return self.ask_any(request, MetadataResponse)
 
     def _problem_of(self, response: MetadataResponse, misses_left: int) -> str | None:
@@ -204,17 +264,18 @@ class Cluster:
             if topic.name is not None:
                 self._topics.pop(topic.name, None)
             if topic.name is not None and not topic.error_code:
-                pictures.append(_picture(topic.name, topic))
+                pictures.append(_picture(topic.name, topic, self._asked_count))
         self._topics |= {picture.name: picture for picture in pictures}
         return pictures
 
 
-def _picture(name: str, topic: MetadataResponseTopic) -> TopicPicture:
+def _picture(name: str, topic: MetadataResponseTopic, news_count: int) -> TopicPicture:
     leaders = {
         p.partition_index: None if p.leader_id < 0 else Leader(p.leader_id, p.leader_epoch)
         for p in topic.partitions
     }
-    return TopicPicture(name, topic.is_internal, leaders, monotonic())
+    epochs = {p.partition_index: p.leader_epoch for p in topic.partitions}
+    return TopicPicture(name, topic.is_internal, leaders, monotonic(), epochs, news_count)
 
 
 _shared: dict[tuple[ClientSettings, bool], Cluster] = {}

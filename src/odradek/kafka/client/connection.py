@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import socket
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import cache
 from selectors import EVENT_READ, DefaultSelector
+from threading import Lock
 from time import monotonic
 from typing import TypeVar, cast
 
@@ -34,13 +36,22 @@ BUFFERS_MAX = 64  # Well below the number of buffers that the system takes in on
 class BlockingConnection:
     """A connection that has been made, and knows what the broker speaks."""
 
-    def __init__(self, address: Address, settings: ClientSettings) -> None:
+    def __init__(
+        self,
+        address: Address,
+        settings: ClientSettings,
+        opened: Callable[[BlockingConnection], object] = lambda _: None,
+    ) -> None:
+        """`opened` is called as soon as there is a socket, before the first word."""
         self.address = address
+        self._closing = Lock()
+        self._cut_reason = ""
         self._timeout_s = settings.request_timeout_ms / 1000
         self._wire = ClientConnection(settings.client_id)
         self._arrived: deque[Response] = deque()
         self._socket = _connect(address, settings)
         self.used_at = monotonic()
+        opened(self)
         self.versions = self._ask_versions()
 
     @property
@@ -71,7 +82,8 @@ class BlockingConnection:
                 self._fill()
         except (OSError, ProtocolError) as error:
             self.close()
-            raise ConnectionLost(f"{self.address}: {error or type(error).__name__}") from error
+            reason = self._cut_reason or error or type(error).__name__
+            raise ConnectionLost(f"{self.address}: {reason}") from error
         self.used_at = monotonic()
         return self._arrived.popleft()
 
@@ -82,7 +94,15 @@ class BlockingConnection:
         return cast(R, self.receive().message)
 
     def close(self) -> None:
-        self._socket.close()
+        with self._closing:
+            self._socket.close()
+
+    def cut(self, reason: str) -> None:
+        """End it from another thread: whoever waits for an answer is told at once."""
+        # The lock keeps the number of the socket from being another's by the time we use it.
+        with self._closing, suppress(OSError):
+            self._cut_reason = reason
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def send_unanswered(self, message: Message) -> None:
         """Send a request that the broker does not answer: Produce with acks=0."""

@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from odradek.kafka.client.cluster import Cluster
 from odradek.kafka.client.errors import ConnectionLost, NoBroker
-from odradek.kafka.client.patience import Patience
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.schema import Message
 
@@ -26,7 +25,7 @@ def ask_the_controller(
     codes_of: Callable[[R], Iterable[int]],
 ) -> R:
     """The answer of the one that is the controller when it answers."""
-    patience = Patience(what, cluster.settings)
+    patience = cluster.patience(what)
     while True:
         try:
             answer = cluster.ask_controller(request, response)

@@ -137,7 +137,7 @@ class Fetcher:
             wanted.start,
             wanted.start,
             wanted.end,
-            Patience(what, self._settings, timeout_ms),
+            self._cluster.patience(what, timeout_ms),
             self._settings.partition_fetch_bytes_max,
         )
 

@@ -66,7 +66,7 @@ class Coordinated:
 
     def ask(self, what: str, message: Message, kind: type[R], code_of: Callable[[R], int]) -> R:
         """The answer to a request, once it is none that a retry helps against."""
-        patience = Patience(f"{what} of {self._key}", self._cluster.settings)
+        patience = self._cluster.patience(f"{what} of {self._key}")
         return ask_patiently(patience, lambda: self._ask_once(message, kind), code_of, self._forget)
 
     def _forget(self) -> None:
@@ -80,7 +80,7 @@ class Coordinated:
 
     def _find(self) -> Address:
         request = FindCoordinatorRequest(key=self._key, key_type=self._kind)
-        patience = Patience(f"the coordinator of {self._key}", self._cluster.settings)
+        patience = self._cluster.patience(f"the coordinator of {self._key}")
         answer = ask_patiently(
             patience,
             lambda: self._cluster.ask_any(request, FindCoordinatorResponse),
@@ -95,7 +95,7 @@ def init_idempotent(cluster: Cluster) -> Identity:
     """A new identity, for whoever wants no record twice and has no transactions."""
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=INT32_MAX)
     answer = ask_patiently(
-        Patience("a producer id", cluster.settings),
+        cluster.patience("a producer id"),
         lambda: cluster.ask_any(request, InitProducerIdResponse),
         lambda response: response.error_code,
     )

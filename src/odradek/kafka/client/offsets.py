@@ -19,7 +19,6 @@ from odradek.kafka.client.errors import (
     is_retriable,
     name_of,
 )
-from odradek.kafka.client.patience import Patience
 from odradek.kafka.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -43,7 +42,7 @@ def list_offsets(
 ) -> dict[TopicPartition, int | None]:
     """The offset that each time stands for; None where a time is later than all records."""
     found: dict[TopicPartition, int | None] = {}
-    patience = Patience("offsets by time", cluster.settings)
+    patience = cluster.patience("offsets by time")
     while True:
         wanted = {p: time for p, time in times.items() if p not in found}
         if not wanted:

@@ -140,7 +140,7 @@ class Producer:
         line = self._lines.get(partition)
         if line is None:
             timeout_ms = self._settings.delivery_timeout_ms
-            patience = Patience(f"writing to {partition}", self._settings.client, timeout_ms)
+            patience = self.cluster.patience(f"writing to {partition}", timeout_ms)
             line = self._lines[partition] = _Line(partition, patience)
         return line
 

@@ -7,7 +7,7 @@ batches, without waiting for them. What contradicts itself is refused, as Kafka 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from odradek.kafka.client.errors import InvalidSetting
@@ -45,6 +45,10 @@ class ProducerSettings:
     buffer_bytes_max: int = 32 * MEBIBYTE
     delivery_timeout_ms: int = 120_000
     transaction_timeout_ms: int = 60_000
+
+    def for_task(self) -> ProducerSettings:
+        """The same, for a process that is one of many and soon done."""
+        return replace(self, client=self.client.for_task())
 
 
 # Kafka's key, our field, the least and the most.

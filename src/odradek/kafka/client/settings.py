@@ -8,11 +8,16 @@ reporter) is left alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from odradek.kafka.client.addresses import Address, parse_bootstrap_servers
 from odradek.kafka.client.errors import InvalidSetting
+from odradek.kafka.client.zookeeper_servers import (
+    ZooKeeperServers,
+    names_zookeeper,
+    parse_zookeeper_servers,
+)
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 ISOLATION_LEVELS = {"read_uncommitted": READ_UNCOMMITTED, "read_committed": READ_COMMITTED}
@@ -24,7 +29,9 @@ INT32_MAX = 2**31 - 1
 class ClientSettings:
     """What a client needs to know; two clients with equal settings may share connections."""
 
-    bootstrap_servers: tuple[Address, ...]
+    bootstrap_servers: tuple[Address, ...] = ()
+    zookeeper: ZooKeeperServers | None = None  # Who knows the brokers, if they are not named.
+    is_told: bool = True  # Whether ZooKeeper tells of changes; else it is asked when need be.
     client_id: str = "odradek"
     request_timeout_ms: int = 30_000
     default_api_timeout_ms: int = 60_000
@@ -41,6 +48,10 @@ class ClientSettings:
     partition_fetch_bytes_max: int = 4 * MEBIBYTE  # Kafka's 1 MiB leaves bulk reads waiting.
     isolation_level: int = READ_UNCOMMITTED
     check_crcs: bool = True
+
+    def for_task(self) -> ClientSettings:
+        """The same, for a process that is one of many and soon done: see `guide`."""
+        return replace(self, is_told=False)
 
 
 # Kafka's key, our field, the least and the most.
@@ -72,11 +83,17 @@ def client_settings(properties: Mapping[str, str]) -> ClientSettings:
     }
     return ClientSettings(
         **numbers,
-        bootstrap_servers=parse_bootstrap_servers(properties["bootstrap.servers"]),
+        **_servers(properties["bootstrap.servers"]),
         client_id=properties.get("client.id", "odradek"),
         isolation_level=ISOLATION_LEVELS[properties.get("isolation.level", "read_uncommitted")],
         check_crcs=properties.get("check.crcs", "true").lower() == "true",
     )
+
+
+def _servers(text: str) -> dict[str, Any]:
+    if names_zookeeper(text):
+        return {"zookeeper": parse_zookeeper_servers(text)}
+    return {"bootstrap_servers": parse_bootstrap_servers(text)}
 
 
 def problems_of(properties: Mapping[str, str]) -> list[InvalidSetting]:
@@ -100,7 +117,7 @@ def _problems_of_servers(servers: str | None) -> list[InvalidSetting]:
     if servers is None:
         return [InvalidSetting("bootstrap.servers", None, "must be given")]
     try:
-        parse_bootstrap_servers(servers)
+        _servers(servers)
     except InvalidSetting as problem:
         return [problem]
     return []
