@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from odradek.kafka.storage.checkpoints import START_OFFSETS, read_offsets
+from odradek.kafka.storage.directory import CHECKPOINTS
+from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.delete_topics import (
     DeletableTopicResult,
@@ -11,6 +16,7 @@ from odradek.kafka.wire.messages.delete_topics import (
 )
 from odradek.kafka.wire.schema import ZERO_UUID
 from tests.kafka.api.administered import Administered, administered
+from tests.kafka.storage.logs import put
 
 NEWEST = 6
 UNKNOWN_ID = b"\7" * 16
@@ -110,3 +116,24 @@ async def test_a_topic_can_be_made_again(stage: Administered) -> None:
         pass
     await stage.create("t")
     assert stage.broker.metadata.topic_id("t") not in (first, ZERO_UUID)
+
+
+@administered()
+async def test_nothing_is_written_down_of_what_is_deleted(stage: Administered) -> None:
+    """A topic of the same name would take over its start, and lose what is before that."""
+    await stage.create("t")
+    (directory,) = stage.broker.directories.online
+    log = directory.logs[TopicPartition("t", 0)]
+    put(log, b"a", b"b", b"c")
+    log.raise_high_watermark(3)
+    log.start_offset = 2
+    for name in CHECKPOINTS:
+        directory.checkpoint(name).run()
+
+    def written(name: str) -> dict[TopicPartition, int]:
+        return read_offsets(directory.files.disk, f"{directory.path}/{name}")
+
+    assert written(START_OFFSETS) == {TopicPartition("t", 0): 2}
+    await delete(stage, "t")
+    async with asyncio.timeout(20):  # Upkeep would come by a little later.
+        await stage.until(lambda: not any(written(name) for name in CHECKPOINTS))

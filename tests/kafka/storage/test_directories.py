@@ -272,3 +272,84 @@ def _is_full(work: Callable[[], object]) -> bool:
     except DiskFull:
         return True
     return False
+
+
+def test_a_replica_takes_the_place_of_another_with_all_that_it_has() -> None:
+    disk = new_disk()
+    directories = opened(disk)
+    first, second = directories.online
+    put(first.create(T0, SMALL, "id", lambda: 0.0), b"a", b"b")
+    future = second.create(T0, SMALL, "id", lambda: 0.0, Purpose.FUTURE, UNIQUE)
+    put(future, b"a", b"b")
+    assert directories.find_future(T0) == (second, future)
+    promoted = second.promote(T0, lambda: 0.0, NOW_MS)
+    first.retire(T0, Purpose.DELETE, UNIQUE)
+    assert directories.find_future(T0) is None
+    assert directories.find(T0) is promoted
+    put(promoted, b"c")
+    assert list(values_of(promoted).values()) == [b"a", b"b", b"c"]
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_of_two_replicas_the_one_whose_history_goes_further_is_kept(ahead: int) -> None:
+    disk = new_disk()
+    directories = opened(disk)
+    for number, directory in enumerate(directories.online):
+        log = directory.create(T0, SMALL, "id", lambda: 0.0)
+        put(log, b"a", b"b")
+        if number == ahead:
+            put(log, b"c")
+    directories.close(NOW_MS)
+    again = opened(disk)
+    assert [T0 in it.logs for it in again.online] == [ahead == 0, ahead == 1]
+    kept = again.find(T0)
+    assert kept is not None and kept.end_offset == 3
+    assert [len(it.doomed) for it in again.online] == [int(ahead == 1), int(ahead == 0)]
+
+
+def test_a_later_epoch_counts_more_than_more_records() -> None:
+    disk = new_disk()
+    directories = opened(disk)
+    first, second = (it.create(T0, SMALL, "id", lambda: 0.0) for it in directories.online)
+    put(first, b"a", b"b", b"lost")
+    put(second, b"a")
+    put(second, b"new", epoch=3)
+    directories.close(NOW_MS)
+    log = opened(disk).find(T0)
+    assert log is not None and list(values_of(log).values()) == [b"a", b"new"]
+
+
+def test_one_future_is_kept_and_none_where_the_replica_is() -> None:
+    disk = new_disk()
+    directories = opened(disk)
+    first, second = directories.online
+    first.create(T0, SMALL, "id", lambda: 0.0)
+    first.create(T0, SMALL, "id", lambda: 0.0, Purpose.FUTURE, UNIQUE)
+    second.create(T1, SMALL, "id", lambda: 0.0)
+    other = UNIQUE[::-1]
+    first.create(T1, SMALL, "id", lambda: 0.0, Purpose.FUTURE, UNIQUE)
+    put(first.create(T1, SMALL, "id", lambda: 0.0, Purpose.FUTURE, other), b"a")
+    directories.close(NOW_MS)
+    again = opened(disk)
+    first, second = again.online
+    assert list(first.futures) == [T1]
+    assert (list(first.logs), list(second.logs)) == ([T0], [T1])
+    assert len(first.doomed) == 2
+
+
+def test_checkpoints_tell_of_replicas_that_are_to_come() -> None:
+    disk = new_disk()
+    directories = opened(disk)
+    future = directories.online[1].create(T0, SMALL, "id", lambda: 0.0, Purpose.FUTURE, UNIQUE)
+    for _ in range(9):
+        put(future, bytes(100))
+    future.raise_high_watermark(8)
+    future.flush(NOW_MS)
+    future.start_offset = 1
+    for name in (RECOVERY_POINTS, HIGH_WATERMARKS, START_OFFSETS):
+        directories.online[1].checkpoint(name).run()
+    disk.die()
+    found = opened(MortalDisk(disk.storage)).find_future(T0)
+    assert found is not None
+    log = found[1]
+    assert (log.start_offset, log.high_watermark, log.end_offset) == (1, 8, 9)

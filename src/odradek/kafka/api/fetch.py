@@ -7,7 +7,8 @@ is committed: up to the high watermark or, if they want, up to the last stable o
 aborted transactions. A follower sees all, and its offset says what it has. From v11 on a consumer
 may read from any replica, and may be sent to one that is nearer (KIP-392).
 
-A consumer that is over its quota gets an empty answer, and the time to wait.
+A consumer that is over its quota gets an empty answer, and the time to wait. A follower gets
+nothing of partitions whose replication is limited, while it is not in sync and the rate too high.
 
 v0-1 answer magic 0, v2-3 magic 1; v7 brings sessions (`broker/fetch_sessions.py`), v10 zstd, v12
 the diverging epoch, v13 topic ids.
@@ -24,7 +25,7 @@ from odradek.kafka.broker.hints import hint_of, nodes_at
 from odradek.kafka.broker.old_readers import FIRST_WITH_ZSTD, adapt_all
 from odradek.kafka.broker.parked import BytesWanted, Watched
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.reads import CONSUMER, Asked, Part, read_all
+from odradek.kafka.broker.reads import CONSUMER, Asked, Look, Part, begin_all, read_cold
 from odradek.kafka.storage.lookup import Fetched
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.errors import ErrorCode
@@ -65,7 +66,9 @@ async def fetch(message: FetchRequest, request: Request, broker: Broker) -> Fetc
         bytes_max = throttling.fetch_bytes_max(request, bytes_max)
     is_committed = message.isolation_level == READ_COMMITTED and replica_id == CONSUMER
     asked = Asked(broker, version, replica_id, bytes_max, is_committed, message.rack_id)
-    parts = await read_all(asked, context.entries)
+    parts = begin_all(asked, context.entries, Look.FIRST)
+    if asked.is_cold:
+        await read_cold(asked, parts)
     bytes_min = min(message.min_bytes, bytes_max)
     has_partitions = bool(parts) or context.is_incremental
     if message.max_wait_ms > 0 and has_partitions and (wanted := bytes_wanted(parts, bytes_min)):
@@ -123,7 +126,11 @@ async def wait(
             let_rest(asked, parts)
         is_in_time = await asked.broker.parked.wait(waiter, watched, max(0, left_ms))
         context.look_again()
-        parts = await read_all(asked, context.entries, is_again=True)
+        is_known = asked.is_follower and context.is_incremental and not waiter.has_changed
+        look = Look.FOR_BYTES if is_known else Look.AGAIN
+        parts = begin_all(asked, context.entries, look)
+        if asked.is_cold:
+            await read_cold(asked, parts)
         wanted = bytes_wanted(parts, bytes_min) if is_in_time else 0
     return parts
 
@@ -213,5 +220,6 @@ def count(asked: Asked, partition: Partition, size: int) -> None:
     partition.meter.fetch_requests += 1
     if asked.is_follower:
         partition.meter.replication_bytes_out += size
+        asked.broker.replication_quotas.count_sent(*partition.where, size)
     else:
         partition.meter.bytes_out += size

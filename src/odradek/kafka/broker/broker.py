@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
 
+from odradek.kafka.broker.replication_quotas import ReplicationQuotas
 from odradek.kafka.broker.throttling import Throttling
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from odradek.kafka.broker.coordinators import Coordinators
     from odradek.kafka.broker.fetch_sessions import FetchSessions
     from odradek.kafka.broker.keeper import Keeper
+    from odradek.kafka.broker.log_dir_moves import LogDirMoves
     from odradek.kafka.broker.metadata import Metadata
     from odradek.kafka.broker.meters import Meters
     from odradek.kafka.broker.parked import Parked
@@ -57,7 +59,9 @@ class Broker:
     coordinators: Coordinators = field(init=False)  # It needs the broker: set once there is one.
     cleaner: LogCleaner = field(init=False)  # The node's.
     replicas: Replicas = field(init=False)
+    moves: LogDirMoves = field(init=False)
     throttling: Throttling = field(default_factory=Throttling)
+    replication_quotas: ReplicationQuotas = field(default_factory=ReplicationQuotas)
 
     @property
     def layers(self) -> Layers:

@@ -144,7 +144,11 @@ class LogCleaner:
                 self._begin(chosen)
 
     def _is_skipped(self, log: Log) -> bool:
-        return log.where in self._jobs or log.where in self.figures.uncleanable
+        """One that moves to another directory is cleaned there."""
+        where = log.where
+        if where in self._jobs or where in self.figures.uncleanable:
+            return True
+        return self._directories.find_future(where) is not None
 
     def _forget_gone(self) -> None:
         """Logs that were deleted need not be cleaned, nor remembered."""

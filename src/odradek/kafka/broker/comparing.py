@@ -175,22 +175,29 @@ class Comparing:
         directories = self._broker.directories
         by_path: dict[str, list[Wanted]] = {}
         for following, cut in cuts:
-            directory = directories.directory_of(self._log(following))
-            by_path.setdefault(directory.path, []).append((following, cut))
+            if (partition := self.partition_of(following)) is not None:
+                directory = directories.directory_of(partition.log)
+                by_path.setdefault(directory.path, []).append((following, cut))
+        moved: list[Wanted] = []
         for directory in list(directories.online):
             if wanted := by_path.get(directory.path):
                 async with self._turn_of(directory):
-                    self._cut(directory, wanted)
+                    moved += self._cut(directory, wanted)
+        if moved:
+            await self.carry_out(moved)
 
-    def _cut(self, directory: LogDirectory, wanted: list[Wanted]) -> None:
-        """Cut what is still to be cut: others may have come before us."""
+    def _cut(self, directory: LogDirectory, wanted: list[Wanted]) -> list[Wanted]:
+        """Cut what is still to be cut; return what has moved to another directory meanwhile."""
         ends: dict[TopicPartition, int] = {}
         restarts: list[tuple[TopicPartition, int]] = []
+        moved: list[Wanted] = []
         for following, cut in wanted:
             partition = self.partition_of(following)
-            if partition is None or directory.logs.get(following.where) is not partition.log:
+            if partition is None:
                 continue
-            if isinstance(cut, Restart):
+            if directory.logs.get(following.where) is not partition.log:
+                moved.append((following, cut))
+            elif isinstance(cut, Restart):
                 restarts.append((following.where, cut.offset))
             elif cut.offset < partition.log.end_offset:
                 ends[following.where] = cut.offset
@@ -206,6 +213,7 @@ class Comparing:
                 self._refused(following, ErrorCode.KAFKA_STORAGE_ERROR)
         except DISK_TROUBLE as error:
             self._broker.partitions.fail_directory(directory, error)
+        return moved
 
     def _count_lost(self, partition: Partition, offset: int) -> None:
         log = partition.log

@@ -112,11 +112,14 @@ class Configs:
         names = list(dict.fromkeys(topics))
         found = await self._fetch_all([f"topics/{name}" for name in names])
         for name, texts in zip(names, found, strict=True):
-            self._take_topic(name, texts)
+            if (texts or {}) == self.topics.get(name, {}):
+                self._learned.add(name)
+            else:
+                self._take(f"topics/{name}", texts)
 
     def forget_topic(self, topic: str) -> None:
         """The topic is gone; one of the same name would be another."""
-        self._take_topic(topic, None)
+        self._take(f"topics/{topic}", None)
         self._learned.discard(topic)
 
     # Writing

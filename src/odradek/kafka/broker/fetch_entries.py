@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from odradek.kafka.wire.messages.fetch import FetchRequest, PartitionData
+from odradek.kafka.wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    PartitionData,
+)
 from odradek.kafka.wire.schema import ZERO_UUID
 
 if TYPE_CHECKING:
@@ -43,10 +48,10 @@ class Entry:
     def key(self) -> Key:
         return (self.topic if self.topic_id == ZERO_UUID else self.topic_id, self.index)
 
-    def update(self, asked: Entry) -> None:
+    def update(self, asked: FetchPartition) -> None:
         """Ask for something else from now on."""
         self.fetch_offset = asked.fetch_offset
-        self.bytes_max = asked.bytes_max
+        self.bytes_max = asked.partition_max_bytes
         self.current_leader_epoch = asked.current_leader_epoch
         self.last_fetched_epoch = asked.last_fetched_epoch
         self.log_start_offset = asked.log_start_offset
@@ -121,13 +126,15 @@ class Session:
     watchers: dict[Watcher, None] = field(default_factory=dict)
 
     def update(self, message: FetchRequest) -> None:
-        for asked in entries_of(message):
-            known = self.entries.get(asked.key)
-            if known is None:
-                self.add(asked)
-            else:
-                known.update(asked)
-                self.stale[known] = None
+        for topic in message.topics:
+            named = topic.topic if topic.topic_id == ZERO_UUID else topic.topic_id
+            for asked in topic.partitions:
+                known = self.entries.get((named, asked.partition))
+                if known is None:
+                    self.add(entry_of(topic, asked))
+                else:
+                    known.update(asked)
+                    self.stale[known] = None
         for topic in message.forgotten_topics_data:
             name = topic.topic if topic.topic_id == ZERO_UUID else topic.topic_id
             for index in topic.partitions:
@@ -167,13 +174,17 @@ def entries_of(message: FetchRequest) -> Iterator[Entry]:
     """The partitions that a request names."""
     for topic in message.topics:
         for asked in topic.partitions:
-            yield Entry(
-                topic.topic,
-                topic.topic_id,
-                asked.partition,
-                asked.fetch_offset,
-                asked.partition_max_bytes,
-                asked.current_leader_epoch,
-                asked.last_fetched_epoch,
-                asked.log_start_offset,
-            )
+            yield entry_of(topic, asked)
+
+
+def entry_of(topic: FetchTopic, asked: FetchPartition) -> Entry:
+    return Entry(
+        topic.topic,
+        topic.topic_id,
+        asked.partition,
+        asked.fetch_offset,
+        asked.partition_max_bytes,
+        asked.current_leader_epoch,
+        asked.last_fetched_epoch,
+        asked.log_start_offset,
+    )

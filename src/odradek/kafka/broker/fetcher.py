@@ -57,10 +57,13 @@ class Fetcher:
         self.followed: dict[TopicPartition, Following] = {}
         self.task: asyncio.Task[None] | None = None
         self._broker = broker
+        self._quotas = broker.replication_quotas
         self._note = broker.note.about(f"fetcher of {leader_id}")
         self._comparing = Comparing(broker, turn_of, self._note)
         self._session = FetchSession()
         self._newest = newest(FETCH, broker.settings.inter_broker_protocol_version)
+        self._listener = broker.settings.inter_broker_listener_name  # As long as a broker runs.
+        self._state = ReplicaState()
         self._aside: dict[TopicPartition, None] = {}  # What is not fetched just now.
         self._without_id: set[TopicPartition] = set()
         self._wake = asyncio.Event()
@@ -111,7 +114,10 @@ class Fetcher:
     async def _turn(self) -> None:
         try:
             peer = self._peer_now()
-            await self._settle(peer)
+            if self._aside:
+                await self._settle(peer)
+            if self._quotas.follower:
+                self._hold_back()
             if self._session.wanted:
                 await self._fetch(peer)
             else:
@@ -144,15 +150,13 @@ class Fetcher:
         return max(1, first_ms - self._broker.clock())
 
     def _peer_now(self) -> Peer:
-        settings = self._broker.settings
-        listener = settings.inter_broker_listener_name
-        endpoint = self._broker.metadata.endpoint(self.leader_id, listener)
+        endpoint = self._broker.metadata.endpoint(self.leader_id, self._listener)
         if endpoint is None:
             raise PeerLost(f"broker {self.leader_id} is not known to live")
         if self._peer is None or self._peer.endpoint != endpoint:
             if self._peer is not None:
                 self._peer.close()
-            timeout_s = settings.replica_socket_timeout_ms / 1000
+            timeout_s = self._broker.settings.replica_socket_timeout_ms / 1000
             name = f"broker-{self._broker.id}-fetcher-{self.leader_id}"
             self._peer = Peer(endpoint, name, timeout_s)
         return self._peer
@@ -198,6 +202,16 @@ class Fetcher:
             ),
         )
 
+    def _hold_back(self) -> None:
+        """Leave out what is limited and not in sync, while too much is fetched (KIP-73)."""
+        quotas, pause_max_ms = self._quotas, self._pause_max_ms
+        for where in list(self._session.wanted):
+            following = self.followed[where]
+            pause_ms = quotas.follower_pause_ms(*where, is_in_sync=following.is_in_sync)
+            if pause_ms:
+                following.hold_back(self._broker.clock(), min(pause_ms, pause_max_ms))
+                self._set_aside(following)
+
     def _set_aside(self, following: Following) -> None:
         following.is_asked = False
         self._session.drop(following.where)
@@ -229,10 +243,12 @@ class Fetcher:
             if restart := self._restart_for(following, data):
                 await self._comparing.carry_out([(following, restart)])
             self._take(following, data, parted, grown)
-        await self._comparing.carry_out(parted)
-        for following, _ in parted:
-            self._want(following)
-        await self._flush(grown)
+        if parted:
+            await self._comparing.carry_out(parted)
+            for following, _ in parted:
+                self._want(following)
+        if any(map(is_flush_due, grown)):
+            await self._flush(grown)
 
     def _told(self, answer: FetchResponse) -> Iterator[tuple[Following, PartitionData]]:
         for topic in answer.responses:
@@ -245,10 +261,11 @@ class Fetcher:
     def _request(self, question: Question, version: int) -> FetchRequest:
         broker, settings = self._broker, self._broker.settings
         is_old = version < FIRST_WITH_REPLICA_STATE
-        state = ReplicaState(replica_id=broker.id, replica_epoch=broker.keeper.epoch)
+        if not is_old and self._state.replica_epoch != broker.keeper.epoch:
+            self._state = ReplicaState(replica_id=broker.id, replica_epoch=broker.keeper.epoch)
         return FetchRequest(
             replica_id=broker.id if is_old else -1,
-            replica_state=ReplicaState() if is_old else state,
+            replica_state=ReplicaState() if is_old else self._state,
             max_wait_ms=self._wait_max_ms,
             min_bytes=settings.replica_fetch_min_bytes,
             max_bytes=settings.replica_fetch_response_max_bytes,
@@ -282,8 +299,10 @@ class Fetcher:
             parted.append((following, following.cut_for_divergence(partition.log, ended)))
         elif self._append(following, partition, data):
             following.succeeded()
+            following.is_in_sync = partition.log.end_offset >= data.high_watermark
             if data.records:
                 grown.append(partition)
+                self._quotas.count_fetched(*partition.where, len(data.records))
             self._want(following)
 
     def _refused(self, following: Following, error: ErrorCode) -> None:
@@ -310,8 +329,10 @@ class Fetcher:
 
     def _restart_for(self, following: Following, data: PartitionData) -> Restart | None:
         """An empty log begins where the first batch does, even if the leader's begins inside it."""
+        if not data.records or not following.is_asked:
+            return None
         partition = self._comparing.partition_of(following)
-        if partition is None or not following.is_asked or not data.records:
+        if partition is None:
             return None
         log = partition.log
         if log.start_offset != log.end_offset:
@@ -324,10 +345,9 @@ class Fetcher:
     async def _flush(self, grown: list[Partition]) -> None:
         """What the next question says that we have must survive what the topic says."""
         flushes = self._broker.partitions.flushes
-        due = [
-            flushes.flush(it)
-            for it in grown
-            if it.log.unflushed_messages >= it.log.settings.flush_messages
-        ]
-        if due:
-            await asyncio.gather(*due)
+        await asyncio.gather(*(flushes.flush(it) for it in grown if is_flush_due(it)))
+
+
+def is_flush_due(partition: Partition) -> bool:
+    log = partition.log
+    return log.end_offset - log.recovery_point >= log.settings.flush_messages

@@ -50,14 +50,15 @@ class Flushes:
         in_thread = asyncio.get_running_loop().run_in_executor
         while served := self._waiting[partition]:
             self._waiting[partition] = []
-            flush = partition.log.begin_flush()
+            log = partition.log  # Another may take its place meanwhile, which is safe as it is.
+            flush = log.begin_flush()
             try:
                 await in_thread(None, flush.run)
             except (DiskError, StorageError, OSError) as error:
                 self._fail(partition, error)
                 tell(served, is_safe=False)
             else:
-                partition.log.end_flush(flush, self._clock())
+                log.end_flush(flush, self._clock())
                 partition.advance()
                 tell(served, is_safe=True)
         del self._waiting[partition]

@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from odradek.kafka.broker.deadlines import Deadlines
+
 LONGEST_S = 2**31 / 1000
 
 
@@ -61,11 +63,16 @@ class Waiter:
 class BytesWanted(Waiter):
     """A fetch that waits until there is enough."""
 
-    __slots__ = ("_count", "_is_follower")
+    __slots__ = ("_count", "_is_follower", "has_changed")
 
     def __init__(self, count: int, *, is_follower: bool = False) -> None:
         self._count = count
         self._is_follower = is_follower
+        self.has_changed = False  # Whether something is new other than bytes.
+
+    def changed(self) -> None:
+        self.has_changed = True
+        self.wake()
 
     def appended(self, count: int) -> None:
         if self._is_follower:
@@ -103,26 +110,26 @@ class Parked:
     def __init__(self) -> None:
         self.fetches = 0
         self.others = 0
+        self._loop: asyncio.AbstractEventLoop | None = None  # To ask for it costs a system call.
 
     async def wait(self, waiter: Waiter, watched: Sequence[Watched], timeout_ms: int) -> bool:
         """Wait until woken (True), or until the time is over (False)."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[bool] = loop.create_future()
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._deadlines = Deadlines(self._loop)
+        future: asyncio.Future[bool] = self._loop.create_future()
         waiter.begin(future)
-        timer = loop.call_later(min(timeout_ms / 1000, LONGEST_S), waiter.expire)
+        line = self._deadlines.enter(waiter, min(timeout_ms / 1000, LONGEST_S))
         for each in watched:
             each.watchers[waiter] = None
-        self._count(waiter, 1)
+        is_fetch = isinstance(waiter, BytesWanted)
+        self.fetches += is_fetch
+        self.others += not is_fetch
         try:
             return await future
         finally:
-            self._count(waiter, -1)
-            timer.cancel()
+            self.fetches -= is_fetch
+            self.others -= not is_fetch
+            self._deadlines.leave(line, waiter)
             for each in watched:
                 each.watchers.pop(waiter, None)
-
-    def _count(self, waiter: Waiter, change: int) -> None:
-        if isinstance(waiter, BytesWanted):
-            self.fetches += change
-        else:
-            self.others += change

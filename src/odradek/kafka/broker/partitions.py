@@ -7,7 +7,7 @@ partition whose directory failed is offline: it is told apart from one that neve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from random import Random
 
 from odradek.kafka.broker.flushing import Flushes
@@ -38,7 +38,8 @@ class Partitions:
     """All partitions of one broker.
 
     What the node wires: `doomed` is given the directory of a deleted one, with the delay after
-    which it may go, `directory_failed` hears of a log directory that went offline, and all of
+    which it may go, `forget` has the checkpoints of a log directory say nothing of what is not in
+    it any more, `directory_failed` hears of a log directory that went offline, and all of
     `leading_changed` are given each partition for which this broker begins, goes on or ceases to
     lead.
     """
@@ -54,8 +55,10 @@ class Partitions:
     ) -> None:
         self.directories = directories
         self.offline: set[TopicPartition] = set()
+        self.preferred: dict[TopicPartition, str] = {}  # Where those not here yet are to begin.
         self.flushes = Flushes(tasks, surroundings.clock, self.disk_failed)
         self.doomed: Callable[[str, int], None] = lambda path, delay_ms: None
+        self.forget: Callable[[LogDirectory], Awaitable[None]] | None = None
         self.directory_failed: Callable[[LogDirectory], None] = lambda directory: None
         self.leading_changed: list[Callable[[Partition], None]] = []
         self._surroundings = surroundings
@@ -152,16 +155,22 @@ class Partitions:
             self._let_go(partition)
         if where in self.offline:
             return ErrorCode.KAFKA_STORAGE_ERROR
-        log = self.directories.find(where)
-        if delete and log is not None:
-            return self._delete(log)
-        return ErrorCode.NONE
+        return self._delete(where) if delete else ErrorCode.NONE
 
-    def _delete(self, log: Log) -> ErrorCode:
-        directory = self.directories.directory_of(log)
+    def _delete(self, where: TopicPartition) -> ErrorCode:
+        """Have neither the log nor one that was to take its place."""
+        self.preferred.pop(where, None)
+        future, log = self.directories.find_future(where), self.directories.find(where)
+        error = ErrorCode.NONE if future is None else self.drop(*future, Purpose.FUTURE)
+        if error or log is None:
+            return error
+        return self.drop(self.directories.directory_of(log), log, Purpose.LIVE)
+
+    def drop(self, directory: LogDirectory, log: Log, kind: Purpose) -> ErrorCode:
+        """Take a log out of its directory; its files go after a while."""
         unique = f"{self._random.getrandbits(128):032x}"
         try:
-            path = directory.retire(log.where, Purpose.DELETE, unique)
+            path = directory.retire(log.where, Purpose.DELETE, unique, kind)
         except DiskFull as error:
             self._note.warning("%s stays: %s", log.where, error)
             return ErrorCode.KAFKA_STORAGE_ERROR
@@ -183,6 +192,9 @@ class Partitions:
             except DISK_TROUBLE as error:
                 is_safe = False
                 self.fail_directory(directory, error)
+                continue
+            if self.forget is not None:
+                await self.forget(directory)
         return is_safe
 
     def _open(
@@ -217,7 +229,9 @@ class Partitions:
         directories = self.directories
         if not directories.online or (directories.offline and not is_new):
             return ErrorCode.KAFKA_STORAGE_ERROR  # It may be on one that is offline.
-        directory = directories.emptiest()
+        wanted = self.preferred.pop(where, None)
+        directory = next((it for it in directories.online if it.path == wanted), None)
+        directory = directory or directories.emptiest()
         text = id_text(topic_id) if topic_id != ZERO_UUID else None
         try:
             return directories.create(where, text, directory)

@@ -2,7 +2,7 @@
 
 It is opened for a question and kept until something goes wrong; then every question under way
 fails, and the next one opens another. Nothing is asked twice here: only who asks knows whether it
-may be.
+may be. Answers come in the order of the questions, so one timer looks after the oldest of them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from odradek.kafka.wire.schema import Message
 from odradek.runtime.errors import OdradekError, ProtocolError
 
 PAUSE_S = 0.1
+ROUNDING_S = 1e-6
 
 
 class PeerLost(OdradekError):
@@ -25,10 +26,14 @@ class PeerLost(OdradekError):
 class PeerProtocol(asyncio.BufferedProtocol):
     """The socket's side: bytes to answers."""
 
-    def __init__(self, client_id: str) -> None:
+    def __init__(self, client_id: str, timeout_s: float) -> None:
         self._wire = ClientConnection(client_id)
+        self._loop = asyncio.get_running_loop()
+        self._timeout_s = timeout_s
+        self._timer: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport | None = None
-        self._asked: deque[asyncio.Future[Message]] = deque()
+        # What was asked and is not answered, and until when it must be.
+        self._asked: deque[tuple[asyncio.Future[Message], float]] = deque()
 
     @property
     def is_open(self) -> bool:
@@ -36,9 +41,11 @@ class PeerProtocol(asyncio.BufferedProtocol):
 
     def ask(self, message: Message, version: int) -> asyncio.Future[Message]:
         assert self._transport is not None
-        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Message] = self._loop.create_future()
         self._wire.send(message, version)
-        self._asked.append(future)
+        self._asked.append((future, self._loop.time() + self._timeout_s))
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._timeout_s, self._look)
         self._transport.write(b"".join(self._wire.take_output()))
         return future
 
@@ -55,7 +62,7 @@ class PeerProtocol(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         try:
             for response in self._wire.receive(nbytes):
-                future = self._asked.popleft()
+                future, _ = self._asked.popleft()
                 if not future.done():
                     future.set_result(response.message)
         except ProtocolError as error:
@@ -63,11 +70,25 @@ class PeerProtocol(asyncio.BufferedProtocol):
             self.drop()
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._fail(f"the connection is lost: {error or 'closed by the peer'}")
+
+    def _look(self) -> None:
+        """Give up if the oldest question should have been answered by now."""
+        self._timer = None
+        if not self._asked:
+            return
+        _, until_s = self._asked[0]
+        if until_s > self._loop.time() + ROUNDING_S:
+            self._timer = self._loop.call_at(until_s, self._look)
+        else:
+            self._fail("no answer in time")
+            self.drop()
 
     def _fail(self, reason: str) -> None:
         while self._asked:
-            future = self._asked.popleft()
+            future, _ = self._asked.popleft()
             if not future.done():
                 future.set_exception(PeerLost(reason))
 
@@ -84,18 +105,26 @@ class Peer:
 
     async def ask(self, message: Message, version: int) -> Message:
         """Send a request; its answer. Raises `PeerLost`."""
+        protocol = self._protocol
+        if protocol is None or not protocol.is_open:
+            protocol = await self._connected_in_time()
         try:
-            async with asyncio.timeout(self._timeout_s):
-                protocol = await self._connected()
-                return await protocol.ask(message, version)
-        except (TimeoutError, OSError) as error:
-            self.close()
-            raise PeerLost(f"{self.endpoint}: {str(error) or 'no answer in time'}") from error
+            return await protocol.ask(message, version)
+        except PeerLost as error:
+            raise PeerLost(f"{self.endpoint}: {error}") from error
 
     def close(self) -> None:
         if self._protocol is not None:
             self._protocol.drop()
             self._protocol = None
+
+    async def _connected_in_time(self) -> PeerProtocol:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._connected()
+        except (TimeoutError, OSError) as error:
+            self.close()
+            raise PeerLost(f"{self.endpoint}: {str(error) or 'no answer in time'}") from error
 
     async def _connected(self) -> PeerProtocol:
         async with self._connecting:
@@ -107,6 +136,8 @@ class Peer:
         if self.endpoint.protocol is not SecurityProtocol.PLAINTEXT:
             raise PeerLost(f"{self.endpoint}: only PLAINTEXT is spoken among brokers so far")
         _, protocol = await asyncio.get_running_loop().create_connection(
-            lambda: PeerProtocol(self._client_id), self.endpoint.host, self.endpoint.port
+            lambda: PeerProtocol(self._client_id, self._timeout_s),
+            self.endpoint.host,
+            self.endpoint.port,
         )
         return protocol

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.fetch_entries import Entry
@@ -26,6 +27,14 @@ FIRST_WITH_SOFT_LIMIT = 3
 FIRST_FROM_FOLLOWERS = 11
 FIRST_WITH_IDS = 13
 TRIES = 3  # A segment may be retired under a reader; not again and again.
+
+
+class Look(Enum):
+    """What a reading is to find out."""
+
+    FIRST = "all, and how far a follower is"
+    AGAIN = "all, for something may have changed while the fetch waited"
+    FOR_BYTES = "what was appended meanwhile, for nothing else is new"
 
 
 @dataclass(slots=True, eq=False)
@@ -54,6 +63,7 @@ class Asked:
     bytes_max: int
     is_committed: bool
     rack: str = ""
+    is_cold: bool = False  # Whether something is still to be read by another thread.
     is_follower: bool = field(init=False)
     reads_anywhere: bool = field(init=False)  # Any replica will do: who asks knows how to move.
 
@@ -70,20 +80,19 @@ class Asked:
         return log.last_stable_offset if self.is_committed else log.high_watermark
 
 
-async def read_all(asked: Asked, entries: Iterable[Entry], *, is_again: bool = False) -> list[Part]:
-    """Read all partitions of a fetch; one that comes `again` tells nothing new of a follower."""
-    parts = begin_all(asked, entries, is_again=is_again)
-    if any(isinstance(part.fetched, Later) for part in parts):
-        await read_cold(asked, parts)
-    return parts
+def begin_all(asked: Asked, entries: Iterable[Entry], look: Look) -> list[Part]:
+    """Read what memory holds, partition by partition, as far as the limit goes.
 
-
-def begin_all(asked: Asked, entries: Iterable[Entry], *, is_again: bool) -> list[Part]:
-    """Read what memory holds, partition by partition, as far as the limit goes."""
+    If that leaves something cold, `read_cold` must follow.
+    """
     left, is_first = asked.bytes_max, asked.version >= FIRST_WITH_SOFT_LIMIT
     parts = []
     for entry in entries:
-        part = begin(asked, entry, left, is_first=is_first, is_again=is_again)
+        if look is Look.FOR_BYTES and entry.watched is not None:
+            part = Part(entry, entry.watched)
+            read_within_limits(asked, part, left, is_first=is_first)
+        else:
+            part = begin(asked, entry, left, is_first=is_first, is_again=look is not Look.FIRST)
         parts.append(part)
         taken = size_of(part, left)
         if taken:
@@ -124,8 +133,29 @@ def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bo
     if asked.is_follower and not is_again and log.start_offset <= offset <= log.end_offset:
         now_ms = asked.broker.clock()
         found.fetched_by(asked.replica_id, offset, entry.log_start_offset, now_ms)
-    read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
+    read_within_limits(asked, part, left, is_first=is_first)
     return part
+
+
+def read_within_limits(asked: Asked, part: Part, left: int, *, is_first: bool) -> None:
+    """Read a partition of which nothing is wrong."""
+    entry, partition = part.entry, part.partition
+    assert partition is not None
+    if asked.is_follower and is_held_back(asked, partition, entry.fetch_offset):
+        part.fetched = Fetched(b"", entry.fetch_offset)
+    else:
+        read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
+
+
+def is_held_back(asked: Asked, partition: Partition, offset: int) -> bool:
+    """Whether a follower gets nothing now, for replication is limited and it is not in sync."""
+    quotas, leadership, log = asked.broker.replication_quotas, partition.leadership, partition.log
+    if not quotas.leader or leadership is None:
+        return False
+    if not log.start_offset <= offset <= log.end_offset:
+        return False  # That is an error, whatever the limit.
+    is_in_sync = asked.replica_id in leadership.isr
+    return quotas.is_held_by_leader(*partition.where, is_in_sync=is_in_sync)
 
 
 def replica_of(asked: Asked, entry: Entry) -> Partition | ErrorCode:
@@ -153,8 +183,15 @@ def stranger(entry: Entry) -> ErrorCode:
 
 def divergence(partition: Partition, entry: Entry) -> EpochEnd | None:
     """Where the reader's log and ours part; with the epoch -1 if nobody can tell."""
+    log = partition.log
+    if (
+        entry.last_fetched_epoch == partition.leader_epoch
+        and partition.leadership is not None
+        and log.start_offset <= entry.fetch_offset <= log.end_offset
+    ):
+        return None  # Our own epoch is not over.
     ended = partition.end_of_epoch(entry.last_fetched_epoch)
-    if ended.epoch == UNKNOWN or entry.fetch_offset < partition.log.start_offset:
+    if ended.epoch == UNKNOWN or entry.fetch_offset < log.start_offset:
         return EpochEnd(UNKNOWN, UNKNOWN)
     if ended.epoch < entry.last_fetched_epoch or ended.end_offset < entry.fetch_offset:
         return ended
@@ -166,7 +203,8 @@ def read_part(asked: Asked, part: Part, bytes_max: int, *, is_first: bool) -> No
     assert partition is not None
     log, offset = partition.log, part.entry.fetch_offset
     upper_offset = asked.upper_offset(partition)
-    if bytes_max <= 0 and not is_first and log.start_offset <= offset <= log.end_offset:
+    has_none = offset >= upper_offset or (bytes_max <= 0 and not is_first)
+    if has_none and log.start_offset <= offset <= log.end_offset:
         part.fetched = Fetched(b"", offset)
         return
     try:
@@ -186,10 +224,12 @@ def read_part(asked: Asked, part: Part, bytes_max: int, *, is_first: bool) -> No
         part.fail(fetched.code)
     else:
         part.fetched = fetched
+        asked.is_cold = asked.is_cold or isinstance(fetched, Later)
 
 
 async def read_cold(asked: Asked, parts: list[Part]) -> None:
     """Read what is not in memory, in other threads, all at once."""
+    asked.is_cold = False
     in_thread = asyncio.get_running_loop().run_in_executor
     for _ in range(TRIES):
         cold = {

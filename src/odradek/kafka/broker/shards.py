@@ -88,9 +88,9 @@ class ShardShell(ABC):
 
 async def batches_of(partition: Partition, bytes_max: int) -> AsyncIterator[Batch]:
     """All batches of a log; it may grow meanwhile."""
-    log = partition.log
-    offset, taken_bytes = log.start_offset, 0
-    while partition.is_leader and offset < log.end_offset:
+    offset, taken_bytes = partition.log.start_offset, 0
+    while partition.is_leader and offset < partition.log.end_offset:
+        log = partition.log  # Another may have taken its place, from another directory.
         fetched = await read_some(log, max(offset, log.start_offset), bytes_max)
         if fetched is None:
             continue

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 
 from odradek.kafka.settings import BrokerSettings
 from odradek.kafka.storage import checkpoints
+from odradek.kafka.storage.checkpoints import Checkpoint
 from odradek.kafka.storage.directories import LogDirectories
-from odradek.kafka.storage.directory import LogDirectory
+from odradek.kafka.storage.directory import CHECKPOINTS, LogDirectory
 from odradek.kafka.storage.errors import StorageError
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.removal import remove_directory, remove_files
@@ -151,15 +152,31 @@ class Upkeep:
 
     async def _write(self, name: str) -> None:
         """Write one checkpoint of every directory, where it would say something new."""
-        in_thread = asyncio.get_running_loop().run_in_executor
         for directory in list(self._directories.online):
             async with self.turn_of(directory):
                 checkpoint = directory.checkpoint(name)
-                if self._written.get(checkpoint.path) == checkpoint.offsets:
-                    continue
-                with self.watched(directory):
-                    await in_thread(None, checkpoint.run)
-                    self._written[checkpoint.path] = checkpoint.offsets
+                if self._written.get(checkpoint.path) != checkpoint.offsets:
+                    await self._write_one(directory, checkpoint)
+
+    async def forget(self, directory: LogDirectory) -> None:
+        """Have nothing written down of logs that are not there any more."""
+        async with self.turn_of(directory):
+            await self.write_down(directory, *CHECKPOINTS)
+
+    async def write_down(self, directory: LogDirectory, *names: str) -> None:
+        """Write checkpoints of a directory now, of which the caller has its turn.
+
+        What they said of a log that is gone must not be taken for its successor's.
+        """
+        for name in names:
+            if directory in self._directories.online:
+                await self._write_one(directory, directory.checkpoint(name))
+
+    async def _write_one(self, directory: LogDirectory, checkpoint: Checkpoint) -> None:
+        in_thread = asyncio.get_running_loop().run_in_executor
+        with self.watched(directory):
+            await in_thread(None, checkpoint.run)
+            self._written[checkpoint.path] = checkpoint.offsets
 
     def turn_of(self, directory: LogDirectory) -> asyncio.Lock:
         """Held by whoever writes a directory's checkpoints.
@@ -180,8 +197,9 @@ class Upkeep:
     async def _logs(self) -> AsyncIterator[tuple[LogDirectory, Log]]:
         """All logs that are there when their turn comes, some of them a turn."""
         for directory in list(self._directories.online):
-            for number, (where, log) in enumerate(list(directory.logs.items()), 1):
-                if directory.logs.get(where) is log:
+            logs = [*directory.logs.values(), *directory.futures.values()]
+            for number, log in enumerate(logs, 1):
+                if log in (directory.logs.get(log.where), directory.futures.get(log.where)):
                     yield directory, log
                 if number % SLICE == 0:
                     await asyncio.sleep(0)

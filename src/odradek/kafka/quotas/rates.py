@@ -65,12 +65,16 @@ class Rate:
         time_ms = self.time_ms(windows, now_ms)
         return sum(sample.amount for sample in self._samples) / (time_ms / 1000)
 
-    def time_ms(self, windows: Windows, now_ms: float) -> float:
-        """The time that counts."""
+    def elapsed_ms(self, windows: Windows, now_ms: float) -> float:
+        """Since the oldest window that still counts."""
         for sample in self._samples:
             if now_ms - sample.last_ms >= windows.span_ms:
                 sample.reset(now_ms)
-        elapsed_ms = now_ms - min((it.start_ms for it in self._samples), default=now_ms)
+        return now_ms - min((it.start_ms for it in self._samples), default=now_ms)
+
+    def time_ms(self, windows: Windows, now_ms: float) -> float:
+        """The time that counts."""
+        elapsed_ms = self.elapsed_ms(windows, now_ms)
         missing = windows.count - 1 - elapsed_ms // windows.size_ms
         return max(1.0, elapsed_ms + max(0.0, missing) * windows.size_ms)
 

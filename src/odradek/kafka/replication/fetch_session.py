@@ -76,18 +76,17 @@ class FetchSession:
             epoch = NO_EPOCH if version < FIRST_WITH_SESSIONS else INITIAL_EPOCH
             topics, named = topics_of(self.wanted), list(self.wanted)
             return Question(self._id, epoch, topics, [], named)
-        asked = {where: self.wanted[where] for where in changed if where in self.wanted}
-        gone = [(where, it) for where in changed if (it := self._forget(where)) is not None]
-        self._told |= {where: it.topic_id for where, it in asked.items()}
-        return Question(self._id, self._epoch, topics_of(asked), forgotten_of(gone), list(asked))
-
-    def _forget(self, where: TopicPartition) -> bytes | None:
-        """The topic id under which the other side must forget a partition."""
-        told, wanted = self._told.get(where), self.wanted.get(where)
-        if told is None or (wanted is not None and wanted.topic_id == told):
-            return None
-        del self._told[where]
-        return told
+        asked: dict[TopicPartition, Wanted] = {}
+        gone: list[tuple[TopicPartition, bytes]] = []
+        for where in changed:
+            told, wanted = self._told.get(where), self.wanted.get(where)
+            if told is not None and (wanted is None or wanted.topic_id != told):
+                gone.append((where, self._told.pop(where)))
+            if wanted is not None:
+                asked[where] = wanted
+                self._told[where] = wanted.topic_id
+        forgotten = forgotten_of(gone) if gone else []
+        return Question(self._id, self._epoch, topics_of(asked), forgotten, list(asked))
 
     def answered(self, response: FetchResponse) -> bool:
         """Whether the answer counts; if not, the next question begins anew."""

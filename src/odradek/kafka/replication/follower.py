@@ -92,6 +92,7 @@ class Following:
     not_before_ms: int = 0
     pause_ms: int = 0
     is_asked: bool = False  # Whether the fetch that is under way is about this epoch.
+    is_in_sync: bool = False  # Whether it has all that its leader said is committed.
 
     def begin(self, log: History, *, knows_diverging: bool) -> None:
         """Whether to fetch at once, or to compare first."""
@@ -105,6 +106,10 @@ class Following:
 
     def succeeded(self) -> None:
         self.pause_ms = 0
+
+    def hold_back(self, now_ms: int, pause_ms: int) -> None:
+        """There was no error, but too much came of late."""
+        self.not_before_ms = now_ms + pause_ms
 
     def failed(self, now_ms: int, pause_max_ms: int) -> None:
         """Rest a little; longer if this happens again, up to the time that the settings give."""

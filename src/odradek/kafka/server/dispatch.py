@@ -55,6 +55,7 @@ NAMES = {
     31: "delete_acls",
     32: "describe_configs",
     33: "alter_configs",
+    34: "alter_replica_log_dirs",
     35: "describe_log_dirs",
     37: "create_partitions",
     38: "create_delegation_token",

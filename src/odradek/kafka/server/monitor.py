@@ -13,7 +13,9 @@ from operator import attrgetter
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.meters import ApiMeter
+from odradek.kafka.broker.replication_quotas import ReplicationQuotas
 from odradek.kafka.broker.throttling import Throttling
+from odradek.kafka.quotas.replication import ReplicationQuota
 from odradek.kafka.quotas.shares import RateQuota
 from odradek.kafka.server.monitor_coordinators import declare_coordinators
 from odradek.kafka.storage.log import Log
@@ -215,6 +217,17 @@ class BrokerMetrics:
                 "client_id",
                 compute=partial(rates, throttling, quota),
             )
+        quotas = self._broker.replication_quotas
+        for name, about, kind in (
+            ("leader", "Bytes a second that followers get", attrgetter("leader")),
+            ("follower", "Bytes a second that are fetched from leaders", attrgetter("follower")),
+            ("alterlogdirs", "Bytes a second that move", attrgetter("log_dirs")),
+        ):
+            self._metrics.computed_gauge(
+                f"kafka_server_{name}replication_byte_rate",
+                f"{about}, where replication is limited",
+                partial(byte_rate, quotas, kind),
+            )
 
     def _declare_cleaner(self) -> None:
         broker, figures, metrics = self._broker, self._broker.cleaner.figures, self._metrics
@@ -257,6 +270,12 @@ def rates(
 ) -> Mapping[Labels, float]:
     found = quota(throttling).rates(throttling.now_ms())
     return {(it.user, it.client_id): rate for it, rate in found.items()}
+
+
+def byte_rate(
+    quotas: ReplicationQuotas, quota: Callable[[ReplicationQuotas], ReplicationQuota]
+) -> float:
+    return quota(quotas).rate(quotas.now_ms())
 
 
 def health(broker: Broker) -> tuple[bool, bytes]:

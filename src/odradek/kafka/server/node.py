@@ -26,6 +26,7 @@ from odradek.kafka.broker.in_sync import InSync
 from odradek.kafka.broker.keeper import Keeper
 from odradek.kafka.broker.leaving import be_relieved
 from odradek.kafka.broker.links import Links
+from odradek.kafka.broker.log_dir_moves import LogDirMoves
 from odradek.kafka.broker.log_settings import log_settings
 from odradek.kafka.broker.metadata import Metadata
 from odradek.kafka.broker.meters import Meters
@@ -188,6 +189,7 @@ class BrokerNode:
             clock=self._clock,
         )
         self.broker.throttling.follow(self._configs, self._settings)
+        self.broker.replication_quotas.follow(self._configs, self._settings, broker_id)
         links.serve_own = channel.serve_own = partial(serve_locally, self.broker)
         self.broker.coordinators = Coordinators(self.broker)
         self._channel = channel
@@ -196,6 +198,7 @@ class BrokerNode:
         self._in_sync = InSync(self.broker, channel, self.note)
         surroundings.isr_wanted = self._in_sync.ask
         self.broker.replicas = Replicas(self.broker, self._upkeep.turn_of)
+        self.broker.moves = LogDirMoves(self.broker, self._upkeep)
 
     def _keep_logs(self, partitions: Partitions) -> None:
         self._upkeep = Upkeep(
@@ -209,6 +212,7 @@ class BrokerNode:
             self._directories, self._upkeep, self._settings_now, self._clock, self.tasks, self.note
         )
         partitions.doomed = self._upkeep.remove_directory_later
+        partitions.forget = self._upkeep.forget
         partitions.directory_failed = self._directory_failed
         self._configs.changed.append(self._config_changed)
 
@@ -226,6 +230,7 @@ class BrokerNode:
         self.broker.cleaner.start()
         self._in_sync.start()
         self.broker.replicas.start()
+        self.broker.moves.start()
         self.tasks.start("session", self._keeper.run())
         self.tasks.start("configs", self._configs.run())
         self.tasks.start("features", self._features.run())
@@ -277,13 +282,17 @@ class BrokerNode:
             self.broker.replicas.resize()
 
     def _logs(self) -> Iterator[Log]:
-        return (log for directory in self._directories.online for log in directory.logs.values())
+        for directory in self._directories.online:
+            yield from directory.logs.values()
+            yield from directory.futures.values()
 
     def _logs_of(self, topic: str) -> Iterator[Log]:
         for index in self.broker.metadata.topics.get(topic, ()):
             partition = self.broker.partitions.get(topic, index)
             if partition is not None:
                 yield partition.log
+                if future := self._directories.find_future(partition.where):
+                    yield future[1]
 
     def _directory_failed(self, directory: LogDirectory) -> None:
         """Let the controller find out what is offline; without any directory there is no broker."""

@@ -25,8 +25,6 @@ WITHOUT_EFFECT_YET = frozenset(
         # Passwords in ZooKeeper.
         "password.encoder.",
         # Quotas.
-        "replication.quota.",
-        "alter.log.dirs.replication.quota.",
         "client.quota.callback.class",
         # Groups of the newer protocols, which need KRaft.
         "group.consumer.",
@@ -64,7 +62,6 @@ OF_THE_JVM = frozenset(
         "num.io.threads",
         "background.threads",
         "num.recovery.threads.per.data.dir",
-        "num.replica.alter.log.dirs.threads",
         "queued.max.requests",
         "queued.max.request.bytes",
         "delete.records.purgatory.purge.interval.requests",

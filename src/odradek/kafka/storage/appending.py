@@ -6,6 +6,7 @@ nor has a write that failed for lack of room.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import NamedTuple
 
 from odradek.kafka.storage.aborted import append_aborted
@@ -23,6 +24,8 @@ from odradek.kafka.wire.control import read_marker
 from odradek.runtime.disk import Buffer, DiskBroken, DiskFull
 
 NO_TIME = -1
+HEAD = attrgetter("head")
+MAX_TIMESTAMP = attrgetter("max_timestamp")
 
 
 class Appended(NamedTuple):
@@ -87,9 +90,9 @@ def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
     entries = list(cut(data))
     if not entries:
         return log.end_offset
-    _check_order(log, entries)
+    batches = _checked(log, entries)
     first, last = entries[0].head, entries[-1].head
-    youngest = max((entry.head for entry in entries), key=lambda head: head.max_timestamp)
+    youngest = first if first is last else max(map(HEAD, entries), key=MAX_TIMESTAMP)
     timestamp = youngest.max_timestamp
     tail = log.tail_for(last.end, first.base_offset, last.last_offset, timestamp, now_ms)
     for entry in entries:
@@ -98,8 +101,8 @@ def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
     interval = log.settings.index_interval_bytes
     tail.append((data[: last.end],), last.last_offset, timestamp, youngest.last_offset, interval)
     log.end_offset = last.last_offset + 1
-    for entry in entries:
-        if batch := entry.batch():
+    for batch in batches:
+        if batch.producer_id >= 0:
             _apply(log, batch)
     return log.end_offset
 
@@ -148,11 +151,14 @@ def _apply(log: Log, batch: Batch) -> None:
     log.names_count += 1
 
 
-def _check_order(log: Log, entries: list[Entry]) -> None:
-    expected = log.end_offset
+def _checked(log: Log, entries: list[Entry]) -> list[Batch]:
+    """The batches among them, if all are whole and in order."""
+    expected, batches = log.end_offset, []
     for entry in entries:
-        entry.check()
+        if (batch := entry.check()) is not None:
+            batches.append(batch)
         if entry.head.base_offset < expected:
             reason = f"the leader sent offset {entry.head.base_offset}, not {expected} or later"
             raise UnexpectedOffset(log.directory, reason)
         expected = entry.head.last_offset + 1
+    return batches

@@ -76,7 +76,9 @@ class LogDirectory:
             elif purpose is not Purpose.STRAY:
                 settings = settings_of(where.topic)
                 recovered = recover(self.files, directory, where, settings, known(where), chance)
-                self._of(purpose)[where] = recovered.log
+                if other := self.of(purpose).get(where):
+                    self.doomed.append(other.directory)  # One that was given up for another.
+                self.of(purpose)[where] = recovered.log
                 yield recovered.notes
 
     def claim(self, meta: Meta) -> None:
@@ -107,15 +109,22 @@ class LogDirectory:
             log = begin(self.files, directory, where, settings, chance)
         else:
             log = recover(self.files, directory, where, settings, chance=chance).log
-        self._of(purpose)[where] = log
+        self.of(purpose)[where] = log
         return log
 
     def promote(self, where: TopicPartition, chance: Chance, now_ms: int) -> Log:
-        """Let a replica that has come from elsewhere take its partition's plain name."""
-        future = self.futures.pop(where)
+        """Let a replica that has come from elsewhere take its partition's plain name.
+
+        All of it, and its name, would survive a loss of power: the one that it replaces may go.
+        """
+        future = self.futures[where]
         future.close(now_ms)
         directory = f"{self.path}/{where}"
+        if self.files.disk.exists(directory):  # It was here once, and could not be renamed.
+            name = directory_name(where, Purpose.DELETE, unique_name(chance))
+            self.files.disk.rename(directory, f"{self.path}/{name}")
         self.files.disk.rename(future.directory, directory)
+        del self.futures[where]
         self.files.disk.sync_directory(self.path)
         start_offset, high_watermark = future.start_offset, future.high_watermark
         known = Checkpointed(True, future.recovery_point, start_offset, high_watermark)
@@ -123,13 +132,21 @@ class LogDirectory:
         self.logs[where] = log
         return log
 
-    def retire(self, where: TopicPartition, purpose: Purpose, unique: str) -> str:
+    def retire(
+        self,
+        where: TopicPartition,
+        purpose: Purpose,
+        unique: str,
+        kind: Purpose = Purpose.LIVE,
+    ) -> str:
         """Take a partition out, under a name for deletion or for strays; return its new path.
 
-        It is out for good once the directory is synced, which is done for many at once.
+        It is out for good once the directory is synced, which is done for many at once. `kind`
+        says whether it is the replica itself or the one that was to replace it.
         """
-        log = self.logs.pop(where)
-        self.cleaned.pop(where, None)
+        log = self.of(kind).pop(where)
+        if kind is Purpose.LIVE:
+            self.cleaned.pop(where, None)
         log.cuts_count += 1  # What is under way for it elsewhere must not touch its successor.
         log.close_files()
         path = f"{self.path}/{directory_name(where, purpose, unique)}"
@@ -147,15 +164,26 @@ class LogDirectory:
             truncate_to(self.logs[where], offset)
         self._lower_cleaned(cuts)
 
+    def truncate_future(self, where: TopicPartition, offset: int) -> None:
+        self._lower_recovery_points({where: offset})
+        truncate_to(self.futures[where], offset)
+
     def restart(self, where: TopicPartition, offset: int) -> None:
         """Empty a log, and let it begin at an offset."""
         self._lower_recovery_points({where: min(offset, self.logs[where].start_offset)})
         restart_at(self.logs[where], offset)
         self._lower_cleaned([where])
 
+    def restart_future(self, where: TopicPartition, offset: int) -> None:
+        self._lower_recovery_points({where: min(offset, self.futures[where].start_offset)})
+        restart_at(self.futures[where], offset)
+
     def checkpoint(self, name: str) -> Checkpoint:
-        """What a checkpoint should say now; `run` it in another thread."""
-        logs = self.logs.items()
+        """What a checkpoint should say now; `run` it in another thread.
+
+        A partition is here as itself or as what will replace it, never as both.
+        """
+        logs = (self.futures | self.logs).items()
         if name == checkpoints.RECOVERY_POINTS:
             offsets = {where: log.recovery_point for where, log in logs}
         elif name == checkpoints.HIGH_WATERMARKS:
@@ -197,14 +225,16 @@ class LogDirectory:
         self.futures.clear()
         return lost
 
-    def _of(self, purpose: Purpose) -> dict[TopicPartition, Log]:
+    def of(self, purpose: Purpose) -> dict[TopicPartition, Log]:
+        """The replicas, or those that will take the place of others'."""
         return self.logs if purpose is Purpose.LIVE else self.futures
 
     def _lower_recovery_points(self, cuts: Mapping[TopicPartition, int]) -> None:
         """What is on disk is never higher than what is here, so most cuts need no writing."""
-        lowered = [where for where in cuts if self.logs[where].recovery_point > cuts[where]]
+        logs = self.futures | self.logs if self.futures else self.logs
+        lowered = [where for where in cuts if logs[where].recovery_point > cuts[where]]
         for where in lowered:
-            self.logs[where].recovery_point = cuts[where]
+            logs[where].recovery_point = cuts[where]
         if lowered:
             self.checkpoint(checkpoints.RECOVERY_POINTS).run()
 
@@ -223,3 +253,8 @@ class LogDirectory:
         return lambda where: Checkpointed(
             self.was_clean, points.get(where, 0), starts.get(where, 0), watermarks.get(where, 0)
         )
+
+
+def unique_name(chance: Chance) -> str:
+    """What tells one directory of a partition from another, in hexadecimal digits."""
+    return "".join(f"{int(chance() * 2**32):08x}" for _ in range(4))

@@ -23,12 +23,14 @@ class Entry(NamedTuple):
         """The batch; None if it is a message of the old formats."""
         return Batch(self.data) if self.head.magic == 2 else None
 
-    def check(self) -> None:
-        """Raise `CorruptBatch` or `InvalidRecord` unless these are the bytes that were written."""
-        if (batch := self.batch()) is not None:
+    def check(self) -> Batch | None:
+        """The batch; `CorruptBatch` or `InvalidRecord` if these are not the bytes once written."""
+        batch = self.batch()
+        if batch is not None:
             batch.check_crc()
         else:
             read_message(self.data)
+        return batch
 
 
 def read_entries(

@@ -109,6 +109,12 @@ class Log:
         """Take what recovery found, or forget what was known, to read it again when needed."""
         self._producers = producers
 
+    def take_over_from(self, other: Log) -> None:
+        """Know all that a log with the same batches knew and no file says."""
+        self.restore_high_watermark(other.high_watermark)
+        if other._producers is not None:
+            self._producers = other._producers
+
     @property
     def last_stable_offset(self) -> int:
         first_unstable = self.producers.first_unstable_offset
