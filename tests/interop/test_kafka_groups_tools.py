@@ -163,7 +163,8 @@ def transactions(brokers: Brokers, *arguments: str) -> list[str]:
 
 
 def begun(broker: Broker, name: str, partitions: int) -> Producer:
-    producer = Producer({"bootstrap.servers": broker.address, "transactional.id": name})
+    settings = {"bootstrap.servers": broker.address, "transactional.id": name}
+    producer = Producer({**settings, "transaction.timeout.ms": 600_000})  # Tools start slowly.
     producer.init_transactions(WAIT_S)
     producer.begin_transaction()
     for partition in range(partitions):

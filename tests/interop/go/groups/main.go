@@ -83,10 +83,8 @@ func polling(ctx context.Context, member *kgo.Client) {
 
 // rebalance lets members come and go, one way and the other.
 func rebalance(ctx context.Context, admin *kadm.Client, address, topic string) {
-	for name, balancer := range map[string]kgo.GroupBalancer{
-		"range": kgo.RangeBalancer(), "cooperative": kgo.CooperativeStickyBalancer(),
-	} {
-		group := topic + "." + name
+	for _, balancer := range []kgo.GroupBalancer{kgo.RangeBalancer(), kgo.CooperativeStickyBalancer()} {
+		group := topic + "." + balancer.ProtocolName()
 		first := member(address, group, topic, kgo.Balancers(balancer))
 		go polling(ctx, first)
 		settled(ctx, admin, group, 4)
