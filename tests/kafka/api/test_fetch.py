@@ -30,7 +30,15 @@ from tests.kafka.broker.asking import (
     told,
     values_of,
 )
-from tests.kafka.broker.served import BROKER_ID, TOPIC_ID, Served, serving, with_broker
+from tests.kafka.broker.served import (
+    BROKER_ID,
+    TOPIC,
+    TOPIC_ID,
+    Served,
+    serving,
+    state_of,
+    with_broker,
+)
 from tests.kafka.storage.logs import batch_of, marker_of
 
 OUT_OF_RANGE = ErrorCode.OFFSET_OUT_OF_RANGE
@@ -296,6 +304,29 @@ def follower_fetch(offset: int, *, wait_ms: int = 0, last_epoch: int = -1) -> Fe
     )
 
 
+def in_session(
+    offset: int, session_id: int = 0, session_epoch: int = 0, wait_ms: int = 0
+) -> FetchRequest:
+    """A follower's fetch that opens a session, or goes on with it."""
+    asked = follower_fetch(offset, wait_ms=wait_ms)
+    (topic,) = asked.topics
+    (partition,) = topic.partitions
+    named = FetchPartition(
+        partition=partition.partition,
+        current_leader_epoch=0,
+        fetch_offset=offset,
+        partition_max_bytes=partition.partition_max_bytes,
+    )
+    return FetchRequest(
+        replica_state=asked.replica_state,
+        max_wait_ms=wait_ms,
+        min_bytes=1,
+        session_id=session_id,
+        session_epoch=session_epoch,
+        topics=[FetchTopic(topic_id=TOPIC_ID, partitions=[named])],
+    )
+
+
 @with_broker()
 async def test_a_follower_sees_what_is_not_committed_and_commits_it_by_going_on(
     served: Served,
@@ -331,6 +362,34 @@ async def test_a_follower_that_rests_is_woken_by_an_append(served: Served) -> No
     await asyncio.sleep(0)
     partition.append(batch_of([b"a"]), 0)
     assert [values_of(each) for each in told(await task)] == [[b"a"]]
+
+
+@with_broker()
+async def test_a_follower_that_rests_in_its_session_gets_what_is_appended(served: Served) -> None:
+    partition = served.lead(replicas=(BROKER_ID, 2))
+    opened = await served.ask(in_session(0), FETCH_VERSION, FetchResponse)
+    for number in range(3):
+        message = in_session(number, opened.session_id, number + 1, wait_ms=60_000)
+        task = asyncio.create_task(served.ask(message, FETCH_VERSION, FetchResponse))
+        await asyncio.sleep(0)
+        assert partition.log.high_watermark == number
+        partition.append(batch_of([b"%d" % number]), 0)
+        assert [values_of(each) for each in told(await task)] == [[b"%d" % number]]
+
+
+@with_broker()
+async def test_a_follower_that_rests_hears_that_another_leads_although_there_is_more(
+    served: Served,
+) -> None:
+    partition = served.lead(replicas=(BROKER_ID, 2))
+    opened = await served.ask(in_session(0), FETCH_VERSION, FetchResponse)
+    message = in_session(0, opened.session_id, 1, wait_ms=60_000)
+    task = asyncio.create_task(served.ask(message, FETCH_VERSION, FetchResponse))
+    await asyncio.sleep(0)
+    partition.append(batch_of([b"a"]), 0)
+    served.broker.partitions.follow(state_of(0, 2, 1, (BROKER_ID, 2)), TOPIC, TOPIC_ID)
+    (data,) = told(await task)
+    assert data.error_code == ErrorCode.FENCED_LEADER_EPOCH and not data.records
 
 
 @with_broker()

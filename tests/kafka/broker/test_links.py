@@ -168,6 +168,30 @@ def test_our_own_orders_need_no_socket() -> None:
     assert served == [8]
 
 
+def test_each_question_has_its_own_time() -> None:
+    heard: list[int] = []
+
+    async def main(_: Environment) -> tuple[float, str]:
+        peer, loop, lost = Peer(ENDPOINT, "1", 3.0), asyncio.get_running_loop(), (0.0, "")
+        await peer.ask(order(0), 8)
+        await asyncio.sleep(2)
+        await peer.ask(order(1), 8)
+        await asyncio.sleep(0.5)
+        asked_s = loop.time()
+        try:
+            await peer.ask(order(2), 8)
+        except PeerLost as error:
+            lost = loop.time() - asked_s, str(error)
+        await peer.ask(order(3), 8)
+        return lost
+
+    with World(1) as world:
+        world.host("peer").start(serving(heard, lambda count: 60.0 if count == 3 else 0.1))  # type: ignore[arg-type]
+        lost_s, why = world.run_to_end(world.host("controller").start(main))
+    assert 3.0 <= lost_s < 3.1 and why == f"{ENDPOINT}: no answer in time"
+    assert heard == [0, 1, 2, 3]
+
+
 def test_a_peer_that_is_not_there_is_said_to_be() -> None:
     async def main(_: Environment) -> str:
         peer = Peer(ENDPOINT, "1", 3.0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from odradek.kafka.replication.leader import Leadership
 
 LAG_MS = 30_000
@@ -85,6 +88,30 @@ def test_who_is_about_to_leave_counts_until_the_controller_has_said_so() -> None
     assert watermark(leadership, 10) == 4
     leadership.confirm({1, 2})
     assert watermark(leadership, 10, now_ms=NOW_MS + LAG_MS + 1) == 10
+
+
+@given(
+    st.frozensets(st.sampled_from((2, 3, 4))),
+    st.frozensets(st.sampled_from((2, 3, 4))),
+    st.lists(st.tuples(st.sampled_from((2, 3, 4)), st.integers(0, 10)), max_size=6),
+    st.integers(0, 10),
+)
+def test_a_watermark_that_is_held_cannot_move(
+    isr: frozenset[int], asked: frozenset[int], fetches: list[tuple[int, int]], committed: int
+) -> None:
+    leadership = leading(1, *isr, replicas=(1, 2, 3, 4))
+    leadership.ask({1} | asked)
+    for broker_id, offset in fetches:
+        fetched(leadership, broker_id, offset, 10)
+    if leadership.is_held_at(committed):
+        reached = watermark(leadership, 10)
+        assert reached is not None and reached <= committed
+
+
+def test_who_has_more_does_not_hold_the_watermark() -> None:
+    leadership = leading(1, 2)
+    fetched(leadership, 2, 5, 10)
+    assert leadership.is_held_at(5) and not leadership.is_held_at(4)
 
 
 def test_too_few_in_sync_commit_nothing() -> None:

@@ -16,7 +16,6 @@ the diverging epoch, v13 topic ids.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from odradek.kafka.broker.broker import Broker
@@ -111,20 +110,19 @@ async def wait(
     max_wait_ms: int,
 ) -> list[Part]:
     """Let the request rest until enough has come, and read again."""
-    loop = asyncio.get_running_loop()
-    deadline_s = loop.time() + max_wait_ms / 1000
+    parked, left_ms = asked.broker.parked, max_wait_ms
+    deadline_s = parked.loop.time() + max_wait_ms / 1000
+    watched: Sequence[Watched]
     while wanted:
-        partitions = [part.partition for part in parts if part.partition is not None]
-        is_unclear = context.session is not None or any(map(is_unstable, partitions))
-        if asked.is_committed and is_unclear:
+        if context.session is not None:
+            watched = (context.session,)
+            let_rest(asked, parts)
+        else:
+            watched = [part.partition for part in parts if part.partition is not None]
+        if asked.is_committed and is_unclear(context, parts):
             wanted = 1  # The end of a transaction shows more than it appends.
         waiter = BytesWanted(wanted, is_follower=asked.replica_id != CONSUMER)
-        left_ms = int((deadline_s - loop.time()) * 1000)
-        watched: Sequence[Watched] = partitions
-        if context.session is not None:
-            watched = [context.session]
-            let_rest(asked, parts)
-        is_in_time = await asked.broker.parked.wait(waiter, watched, max(0, left_ms))
+        is_in_time = await parked.wait(waiter, watched, left_ms)
         context.look_again()
         is_known = asked.is_follower and context.is_incremental and not waiter.has_changed
         look = Look.FOR_BYTES if is_known else Look.AGAIN
@@ -132,19 +130,26 @@ async def wait(
         if asked.is_cold:
             await read_cold(asked, parts)
         wanted = bytes_wanted(parts, bytes_min) if is_in_time else 0
+        if wanted:
+            left_ms = max(0, int((deadline_s - parked.loop.time()) * 1000))
     return parts
 
 
 def let_rest(asked: Asked, parts: list[Part]) -> None:
     """A session need not look again at partitions of which all is read and told."""
     for part in parts:
-        partition = part.partition
-        if partition is not None and not part.is_settled:
+        partition, fetched = part.partition, part.fetched
+        has_more = isinstance(fetched, Fetched) and fetched.data
+        if partition is not None and not part.is_settled and not has_more:
             part.entry.rest(asked.upper_offset(partition))
 
 
-def is_unstable(partition: Partition) -> bool:
-    return partition.log.last_stable_offset < partition.log.high_watermark
+def is_unclear(context: Context, parts: list[Part]) -> bool:
+    """Whether transactions may be open in what is read."""
+    logs = [part.partition.log for part in parts if part.partition is not None]
+    return context.session is not None or any(
+        log.last_stable_offset < log.high_watermark for log in logs
+    )
 
 
 def answer(
@@ -220,6 +225,7 @@ def count(asked: Asked, partition: Partition, size: int) -> None:
     partition.meter.fetch_requests += 1
     if asked.is_follower:
         partition.meter.replication_bytes_out += size
-        asked.broker.replication_quotas.count_sent(*partition.where, size)
+        if asked.broker.replication_quotas.leader:
+            asked.broker.replication_quotas.count_sent(*partition.where, size)
     else:
         partition.meter.bytes_out += size

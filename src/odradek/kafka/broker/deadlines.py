@@ -40,6 +40,10 @@ class Deadlines:
         self._loop = loop
         self._lines: dict[float, Line] = {}
 
+    def __len__(self) -> int:
+        """How many lines there are, whether or not somebody stands in them."""
+        return len(self._lines)
+
     def enter(self, who: Expiring, timeout_s: float) -> Line:
         """Have somebody told when their time is over, unless they leave their line before."""
         line = self._lines.get(timeout_s)

@@ -135,10 +135,10 @@ class Session:
                 else:
                     known.update(asked)
                     self.stale[known] = None
-        for topic in message.forgotten_topics_data:
-            name = topic.topic if topic.topic_id == ZERO_UUID else topic.topic_id
-            for index in topic.partitions:
-                self.forget((name, index))
+        for gone in message.forgotten_topics_data:
+            named = gone.topic if gone.topic_id == ZERO_UUID else gone.topic_id
+            for index in gone.partitions:
+                self.forget((named, index))
 
     def add(self, entry: Entry) -> None:
         entry.session = self
@@ -164,8 +164,9 @@ class Session:
 
     def served(self, entry: Entry) -> None:
         """Let others come before it the next time."""
-        if self.entries.pop(entry.key, None) is not None:
-            self.entries[entry.key] = entry
+        key = entry.key
+        if self.entries.pop(key, None) is not None:
+            self.entries[key] = entry
             self.stale.pop(entry, None)
             self.stale[entry] = None
 

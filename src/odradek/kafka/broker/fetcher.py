@@ -63,7 +63,7 @@ class Fetcher:
         self._session = FetchSession()
         self._newest = newest(FETCH, broker.settings.inter_broker_protocol_version)
         self._listener = broker.settings.inter_broker_listener_name  # As long as a broker runs.
-        self._state = ReplicaState()
+        self._state = ReplicaState(replica_id=broker.id)
         self._aside: dict[TopicPartition, None] = {}  # What is not fetched just now.
         self._without_id: set[TopicPartition] = set()
         self._wake = asyncio.Event()
@@ -182,12 +182,14 @@ class Fetcher:
 
     def _want(self, following: Following) -> None:
         """Have the next question ask for what comes after what we have."""
+        partition = self._comparing.partition_of(following)
+        if partition is not None:  # Else it is about to be removed.
+            self._want_of(following, partition)
+
+    def _want_of(self, following: Following, partition: Partition) -> None:
         where = following.where
         if self.followed.get(where) is not following:
             return
-        partition = self._comparing.partition_of(following)
-        if partition is None:
-            return  # It is about to be removed.
         log, knows_diverging = partition.log, self._version >= FIRST_WITH_DIVERGING
         self._aside.pop(where, None)
         self._session.want(
@@ -303,7 +305,7 @@ class Fetcher:
             if data.records:
                 grown.append(partition)
                 self._quotas.count_fetched(*partition.where, len(data.records))
-            self._want(following)
+            self._want_of(following, partition)
 
     def _refused(self, following: Following, error: ErrorCode) -> None:
         following.refused(error, self._broker.clock(), self._pause_max_ms)

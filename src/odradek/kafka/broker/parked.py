@@ -110,14 +110,12 @@ class Parked:
     def __init__(self) -> None:
         self.fetches = 0
         self.others = 0
-        self._loop: asyncio.AbstractEventLoop | None = None  # To ask for it costs a system call.
+        self.loop = asyncio.get_running_loop()  # To ask for it costs a system call.
+        self._deadlines = Deadlines(self.loop)
 
     async def wait(self, waiter: Waiter, watched: Sequence[Watched], timeout_ms: int) -> bool:
         """Wait until woken (True), or until the time is over (False)."""
-        if self._loop is None:
-            self._loop = asyncio.get_running_loop()
-            self._deadlines = Deadlines(self._loop)
-        future: asyncio.Future[bool] = self._loop.create_future()
+        future: asyncio.Future[bool] = self.loop.create_future()
         waiter.begin(future)
         line = self._deadlines.enter(waiter, min(timeout_ms / 1000, LONGEST_S))
         for each in watched:

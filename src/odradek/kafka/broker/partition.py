@@ -229,7 +229,7 @@ class Partition:
     def advance(self) -> None:
         """Let the high watermark follow the replicas, and our own disk where that was promised."""
         leadership = self.leadership
-        if leadership is None:
+        if leadership is None or leadership.is_held_at(self.log.high_watermark):
             return
         around = self._surroundings
         lag_max_ms = around.settings().replica_lag_time_max_ms if leadership.followers else 0

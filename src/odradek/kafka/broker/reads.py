@@ -113,7 +113,8 @@ def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bo
     if isinstance(found, ErrorCode):
         entry.watch(None)
         return Part(entry, error=found, is_settled=True)
-    entry.watch(found)
+    if entry.watched is not found:
+        entry.watch(found)
     part = Part(entry, found)
     log, offset = found.log, entry.fetch_offset
     if asked.is_follower and not (
@@ -141,7 +142,8 @@ def read_within_limits(asked: Asked, part: Part, left: int, *, is_first: bool) -
     """Read a partition of which nothing is wrong."""
     entry, partition = part.entry, part.partition
     assert partition is not None
-    if asked.is_follower and is_held_back(asked, partition, entry.fetch_offset):
+    is_limited = asked.is_follower and asked.broker.replication_quotas.leader
+    if is_limited and is_held_back(asked, partition, entry.fetch_offset):
         part.fetched = Fetched(b"", entry.fetch_offset)
     else:
         read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
@@ -150,7 +152,7 @@ def read_within_limits(asked: Asked, part: Part, left: int, *, is_first: bool) -
 def is_held_back(asked: Asked, partition: Partition, offset: int) -> bool:
     """Whether a follower gets nothing now, for replication is limited and it is not in sync."""
     quotas, leadership, log = asked.broker.replication_quotas, partition.leadership, partition.log
-    if not quotas.leader or leadership is None:
+    if leadership is None:
         return False
     if not log.start_offset <= offset <= log.end_offset:
         return False  # That is an error, whatever the limit.
@@ -160,6 +162,14 @@ def is_held_back(asked: Asked, partition: Partition, offset: int) -> bool:
 
 def replica_of(asked: Asked, entry: Entry) -> Partition | ErrorCode:
     """The partition, if this reader may read it here."""
+    known = entry.watched
+    if (
+        known is not None
+        and known.leadership is not None  # It is here, then.
+        and known.leader_epoch == entry.current_leader_epoch
+        and known.topic_id == entry.topic_id != ZERO_UUID
+    ):
+        return known
     partitions = asked.broker.partitions
     find = partitions.replica if asked.reads_anywhere else partitions.leader
     if asked.version < FIRST_WITH_IDS:

@@ -13,8 +13,6 @@ import re
 from typing import NamedTuple
 
 from odradek.kafka.client.errors import InvalidSetting
-from odradek.zookeeper.client.connect_string import parse_connect_string
-from odradek.zookeeper.client.errors import BadArguments
 
 SCHEME = "zk://"
 _LISTENER = re.compile(r"listener=([A-Za-z0-9_.-]+)")
@@ -49,6 +47,10 @@ def parse_zookeeper_servers(text: str) -> ZooKeeperServers:
 
 def _why_not(connect_string: str) -> str:
     """What is wrong with the servers or the chroot; "" if nothing is."""
+    # Most clients name brokers, and start sooner without this.
+    from odradek.zookeeper.client.connect_string import parse_connect_string
+    from odradek.zookeeper.client.errors import BadArguments
+
     if "://" in connect_string:
         return f"{SCHEME} stands once, before the first ZooKeeper, and no other scheme after it"
     servers, _, chroot = connect_string.partition("/")

@@ -101,6 +101,14 @@ class Leadership:
                 lowest = follower.end_offset
         return lowest
 
+    def is_held_at(self, high_watermark: int) -> bool:
+        """Whether one that counts in any case has no more than this: then it cannot move."""
+        followers, isr = self.followers, self.isr
+        for broker_id, follower in followers.items():
+            if follower.end_offset <= high_watermark and broker_id in isr:
+                return True
+        return False
+
     def low_watermark(self, start_offset: int, is_alive: IsAlive) -> int:
         """Below this no living replica has anything."""
         living = (each.start_offset for id_, each in self.followers.items() if is_alive(id_))

@@ -99,7 +99,9 @@ def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
         if entry.head.leader_epoch > log.epochs.latest:
             log.epochs.assign(entry.head.leader_epoch, entry.head.base_offset)
     interval = log.settings.index_interval_bytes
-    tail.append((data[: last.end],), last.last_offset, timestamp, youngest.last_offset, interval)
+    buffers = (data[: last.end],)
+    size = tail.append(buffers, last.last_offset, timestamp, youngest.last_offset, interval)
+    tail.latest.appended(first.base_offset, size, buffers)
     log.end_offset = last.last_offset + 1
     for batch in batches:
         if batch.producer_id >= 0:
@@ -133,7 +135,8 @@ def _write(log: Log, accepted: Accepted, leader_epoch: int, now_ms: int) -> None
         log.epochs.assign(leader_epoch, first_offset)
         log.names_count += 1
     interval = log.settings.index_interval_bytes
-    tail.append(buffers, last_offset, timestamp, last_offset, interval)
+    size = tail.append(buffers, last_offset, timestamp, last_offset, interval)
+    tail.latest.appended(first_offset, size, buffers)
     log.end_offset = last_offset + 1
 
 

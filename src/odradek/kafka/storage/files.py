@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from odradek.kafka.storage.latest import AllLatest
 from odradek.kafka.storage.names import TopicPartition
 from odradek.runtime.disk import Disk, File
 
@@ -24,6 +25,7 @@ class OpenFiles:
     def __init__(self, disk: Disk, count_max: int = OPEN_MAX) -> None:
         self.disk = disk
         self.rolled: dict[TopicPartition, None] = {}  # Since somebody last took them out.
+        self.latest = AllLatest()
         self._count_max = count_max
         self._files: OrderedDict[str, File] = OrderedDict()
 

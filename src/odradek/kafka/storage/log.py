@@ -19,6 +19,7 @@ from odradek.kafka.storage.epochs import NAME as EPOCHS
 from odradek.kafka.storage.epochs import LeaderEpochs
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.flush import Flush
+from odradek.kafka.storage.lookup import Fetched
 from odradek.kafka.storage.names import INDEXES, SEGMENT_FILES, TopicPartition
 from odradek.kafka.storage.producers import Producers
 from odradek.kafka.storage.replay import load_producers
@@ -117,7 +118,8 @@ class Log:
 
     @property
     def last_stable_offset(self) -> int:
-        first_unstable = self.producers.first_unstable_offset
+        producers = self.producers if self._producers is None else self._producers
+        first_unstable = producers.first_unstable_offset
         if first_unstable is None:
             return self.high_watermark
         return min(first_unstable, self.high_watermark)
@@ -212,6 +214,19 @@ class Log:
     def active_timestamp(self) -> int | None:
         """The largest in the active segment; None: its time index says it."""
         return None if self._tail is None else self._tail.max_timestamp
+
+    def latest(self, offset: int, bytes_max: int) -> Fetched | None:
+        """All from an offset on, if that is what was appended last and is kept in memory."""
+        tail = self._tail
+        kept = None if tail is None else tail.latest.kept
+        if tail is None or kept is None or kept.offset != offset or len(kept.data) > bytes_max:
+            return None
+        return Fetched(kept.data, self.end_offset, (), tail.segment, tail.size)
+
+    def await_next(self) -> None:
+        """Somebody has read all, and will come for what follows."""
+        if self._tail is not None:
+            self._tail.latest.await_next()
 
     def bare_view(self, number: int) -> SegmentView:
         """For one who knows the position, and needs no index."""

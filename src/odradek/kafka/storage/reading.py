@@ -81,8 +81,22 @@ def read(
         return Refusal(ErrorCode.OFFSET_OUT_OF_RANGE, reason)
     if offset >= upper_offset:
         return Fetched(b"", offset)
+    fetched: Fetched | Later[Fetched] | None = None
+    if upper_offset >= log.end_offset and not is_committed:
+        fetched = log.latest(offset, bytes_max)
+    if fetched is None:
+        wanted = Wanted(offset, bytes_max, upper_offset, is_first_whole)
+        fetched = _read_files(log, wanted, is_committed=is_committed)
+    if isinstance(fetched, Fetched) and fetched.segment is not None:
+        fetched.segment.remember(fetched.next_offset, fetched.next_position)
+        if fetched.next_offset >= log.end_offset:
+            log.await_next()
+    return fetched
+
+
+def _read_files(log: Log, wanted: Wanted, *, is_committed: bool) -> Fetched | Later[Fetched]:
+    offset = wanted.offset
     number = log.number_of(offset)
-    wanted = Wanted(offset, bytes_max, upper_offset, is_first_whole)
     is_committed = is_committed and _has_aborted(log, number)
     position = None if is_committed else log.segments[number].remembered(offset)
     work: Callable[[Source], Fetched]
@@ -93,10 +107,7 @@ def read(
     else:
         fetch = lookup.fetch_committed if is_committed else lookup.fetch
         work = partial(fetch, views=log.views(number), wanted=wanted)
-    fetched = now_or_later(log, work)
-    if isinstance(fetched, Fetched) and fetched.segment is not None:
-        fetched.segment.remember(fetched.next_offset, fetched.next_position)
-    return fetched
+    return now_or_later(log, work)
 
 
 def _has_aborted(log: Log, number: int) -> bool:

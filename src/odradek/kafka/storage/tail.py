@@ -10,6 +10,7 @@ from __future__ import annotations
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.heads import NO_TIMESTAMP, walk_heads
 from odradek.kafka.storage.index import OFFSET_ENTRY, TIME_ENTRY, GrowingIndex
+from odradek.kafka.storage.latest import Latest
 from odradek.kafka.storage.names import OFFSET_INDEX, TIME_INDEX
 from odradek.kafka.storage.segment import Segment
 from odradek.kafka.storage.settings import LogSettings
@@ -32,6 +33,7 @@ class Tail:
         "_jitter_ms",
         "_max_timestamp_offset",
         "created_ms",
+        "latest",
         "max_timestamp",
         "offsets",
         "segment",
@@ -51,6 +53,7 @@ class Tail:
         self.size = 0
         self.created_ms = now_ms
         self.max_timestamp = NO_TIMESTAMP
+        self.latest = Latest(files.latest)
         self.offsets = GrowingIndex(
             files, segment.file(OFFSET_INDEX), OFFSET_ENTRY, settings.segment_index_bytes
         )
@@ -143,6 +146,7 @@ class Tail:
 
     def finish(self) -> None:
         """Leave files that are as long as what they hold, the largest timestamp included."""
+        self.latest.drop()
         if self._is_preallocated:
             self._files.get(self.segment.path).truncate(self.size)
             self._is_preallocated = False

@@ -29,6 +29,7 @@ REQUEST_START = Format(">Ii")  # api key and version together, correlation id
 RESPONSE_HEAD = Format(">ii")
 KIND = Format(">I")
 KEY_AND_VERSION = Format(">hh")
+CORRELATION_ID = Format(">i")
 ERROR_CODE = Format(">h")
 NO_TAGS = b"\0"
 ADVERTISED = frozenset(key for key, api in APIS.items() if api.is_advertised)
@@ -244,11 +245,12 @@ class Response(NamedTuple):
 class ClientConnection(Framed):
     """The client's end."""
 
-    __slots__ = ("_client_id", "_next_correlation_id", "_sent")
+    __slots__ = ("_client_id", "_heads", "_next_correlation_id", "_sent")
 
     def __init__(self, client_id: str | None, frame_bytes_max: int = RESPONSE_BYTES_MAX) -> None:
         super().__init__(frame_bytes_max, None)
         self._client_id = client_id
+        self._heads: dict[tuple[int, int], tuple[bytes, bytes]] = {}  # By key and version.
         self._next_correlation_id = 0
         self._sent: deque[Sent] = deque()
 
@@ -262,19 +264,28 @@ class ClientConnection(Framed):
         assert key is not None and type(message) is APIS[key].request
         api, correlation_id = APIS[key], self._next_correlation_id
         parts = encode(message, version)
-        header = RequestHeader(
-            request_api_key=key,
-            request_api_version=version,
-            correlation_id=correlation_id,
-            client_id=self._client_id,
-        )
-        head = encode(header, api.request_header_version(version))
-        size = sum(map(len, head)) + sum(map(len, parts))
-        self._output += [LENGTH.pack(size), *head, *parts]
+        start, rest = self._heads.get((key, version)) or self._head_of(api, version)
+        head = start + CORRELATION_ID.pack(correlation_id) + rest
+        size = len(head) + sum(map(len, parts))
+        self._output += [LENGTH.pack(size) + head, *parts]
         self._next_correlation_id = (correlation_id + 1) & 0x7FFFFFFF
         if is_answered:
             self._sent.append(Sent(correlation_id, api, version))
         return correlation_id
+
+    def _head_of(self, api: Api, version: int) -> tuple[bytes, bytes]:
+        """What stands before and behind the correlation id in all headers of a kind."""
+        header = RequestHeader(
+            request_api_key=api.key,
+            request_api_version=version,
+            correlation_id=0,
+            client_id=self._client_id,
+        )
+        head = b"".join(encode(header, api.request_header_version(version)))
+        start = KEY_AND_VERSION.size
+        split = head[:start], head[start + CORRELATION_ID.size :]
+        self._heads[api.key, version] = split
+        return split
 
     def receive(self, received: int | bytes) -> Iterator[Response]:
         """Take bytes from the socket; give the responses that they complete."""
@@ -284,14 +295,21 @@ class ClientConnection(Framed):
         if not self._sent:
             raise ProtocolError("a response, but nothing was asked")
         correlation_id, api, version = self._sent.popleft()
-        header, end = read(ResponseHeader, api.response_header_version(version), frame, 0)
-        if header.correlation_id != correlation_id:
-            raise ProtocolError(
-                f"a response to request {header.correlation_id}; {correlation_id} comes first"
-            )
+        told_id, end = read_response_head(frame, api.response_header_version(version))
+        if told_id != correlation_id:
+            raise ProtocolError(f"a response to request {told_id}; {correlation_id} comes first")
         if api.key == API_VERSIONS and is_refusal(frame, end):
             version = 0  # A broker that lacks our version answers in the oldest.
         return Response(correlation_id, read(api.response, version, frame, end)[0])
+
+
+def read_response_head(frame: Frame, header_version: int) -> tuple[int, int]:
+    """The correlation id, and where the body begins."""
+    end = CORRELATION_ID.size + header_version
+    if len(frame) >= end and (not header_version or frame[end - 1] == 0):
+        return CORRELATION_ID.unpack_from(frame)[0], end  # No tags, as ever so far.
+    header, end = read(ResponseHeader, header_version, frame, 0)
+    return header.correlation_id, end
 
 
 def is_refusal(frame: Frame, position: int) -> bool:

@@ -51,8 +51,12 @@ def read_long_varint(buffer: Any, position: int, first: int) -> tuple[int, int]:
 
 def read_tag(buffer: Any, position: int, last: int) -> tuple[int, int, int]:
     """Read what stands before a tagged field: its tag, where it starts, where it ends."""
-    tag, position = read_varint(buffer, position)
-    length, position = read_varint(buffer, position)
+    tag, length = buffer[position], buffer[position + 1]
+    if tag < 128 and length < 128:
+        position += 2
+    else:
+        tag, position = read_varint(buffer, position)
+        length, position = read_varint(buffer, position)
     if tag <= last or position + length > len(buffer):
         refuse_tag(tag)
     return tag, position, position + length

@@ -171,10 +171,8 @@ class Struct(metaclass=StructType):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        for name in type(self).__declared__:
-            if getattr(self, name) != getattr(other, name):
-                return False
-        return True
+        names = type(self).__declared__
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def __repr__(self) -> str:
         names = type(self).__declared__
