@@ -69,3 +69,26 @@ def test_readers_may_share_their_scratch() -> None:
             reader.get_buffer()[0] = byte
             seen[name] += map(bytes, reader.received(1))
     assert seen == {0: [b"hello", b"world"], 1: [b"hello", b"world"]}
+
+
+@pytest.mark.parametrize("lent_bytes", [1 << 20, 2 << 20])
+def test_large_frames_lie_where_there_is_lent_room(lent_bytes: int) -> None:
+    room, asked = memoryview(bytearray(lent_bytes)), list[int]()
+
+    def lend(size: int) -> memoryview:
+        asked.append(size)
+        return room
+
+    reader = FrameReader(1 << 24)
+    reader.lender = lend
+    large = bytes(range(256)) * 4096
+    assert pour(reader, framed(b"small", large, b"next"), 100_000) == [b"small", large, b"next"]
+    assert asked == [len(large)]
+    assert bytes(room[: len(large)]) == large
+
+
+def test_a_lender_may_have_no_room() -> None:
+    reader = FrameReader(1 << 24)
+    reader.lender = lambda size: None
+    payloads = [b"x" * (3 * LARGE_START_BYTES), b"next"]
+    assert pour(reader, framed(*payloads), 100_000) == payloads

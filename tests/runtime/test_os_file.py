@@ -75,6 +75,10 @@ def test_a_read_is_short_only_at_the_end(file: File) -> None:
     assert file.pread(8, 100) == b"89"
     assert file.pread(10, 1) == b""
     assert file.pread(99, 1) == b""
+    room = memoryview(bytearray(4))
+    assert (file.pread_into(2, room), bytes(room)) == (4, b"2345")
+    assert (file.pread_into(8, room), bytes(room)) == (2, b"8945")
+    assert file.pread_into(99, room) == 0
 
 
 @pytest.mark.parametrize(("position", "count"), [(0, 10), (2, 3), (8, 100), (10, 1), (99, 1)])

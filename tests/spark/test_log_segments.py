@@ -110,3 +110,15 @@ def test_sequences_start_anew_after_the_last_number() -> None:
 
 def test_the_columns_are_those_that_spark_is_told_of() -> None:
     assert set(LOG_COLUMNS) == set(LOG_TYPES)
+
+
+@pytest.mark.parametrize("chunk_bytes", [20, 250, 8_000_000])
+def test_entries_lie_in_lent_room_if_there_is_any(tmp_path: Path, chunk_bytes: int) -> None:
+    room = memoryview(bytearray(10_000))
+    one = segment(tmp_path, batch(0, 1) + batch(1, 50) + batch(50, 53))
+    read = read_segment(OsDisk(), one, chunk_bytes=chunk_bytes, lender=lambda size: room[:size])
+    found = []
+    for entries in read:
+        assert all(entry.obj is room.obj for entry in entries)
+        found += [Batch(entry).base_offset for entry in entries]
+    assert found == [0, 1, 50]

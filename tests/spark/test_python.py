@@ -10,13 +10,21 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from odradek.spark.python import VARIABLE, installed_spark, prepare_python, worker_python
+from odradek.spark.python import (
+    UNIX_SOCKETS,
+    VARIABLE,
+    installed_spark,
+    prepare_python,
+    worker_python,
+)
 
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_HOME", raising=False)
-    monkeypatch.delenv(VARIABLE, raising=False)
+    for name in (VARIABLE, UNIX_SOCKETS):
+        monkeypatch.setenv(name, "")  # So that it is put back as it was.
+        monkeypatch.delenv(name)
 
 
 def ask(python: Path, code: str, **environment: str) -> str:
@@ -49,6 +57,16 @@ def test_another_spark_keeps_its_own_modules(
 ) -> None:
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     assert worker_python(tmp_path) == Path(sys.executable)
+
+
+def test_workers_talk_over_unix_sockets_unless_the_user_has_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare_python(tmp_path)
+    assert os.environ[UNIX_SOCKETS] == "true"
+    monkeypatch.setenv(UNIX_SOCKETS, "false")
+    prepare_python(tmp_path)
+    assert os.environ[UNIX_SOCKETS] == "false"
 
 
 def test_who_has_chosen_a_python_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,12 @@ class File(ABC):
     def pread(self, position: int, count: int) -> bytes:
         """Up to `count` bytes from `position`; fewer only at the end of the file."""
 
+    def pread_into(self, position: int, room: memoryview) -> int:
+        """As `pread`, into the room of the caller; how many bytes it was."""
+        data = self.pread(position, len(room))
+        room[: len(data)] = data
+        return len(data)
+
     @abstractmethod
     def pread_cached(self, position: int, count: int) -> bytes | None:
         """As `pread` if memory holds the bytes, else None: never waits for the device."""

@@ -4,16 +4,19 @@ A frame is a signed 32-bit length and that many bytes. A length beyond the limit
 soon as its four bytes are here, so nobody makes us hold what we would not read. A small frame
 is copied out of the read buffer; a large one gets a buffer of its own, which the socket fills
 directly (`asyncio.BufferedProtocol`). That buffer starts at a mebibyte and doubles as bytes come:
-a length alone, true or not, costs its sender more than it costs us.
+a length alone, true or not, costs its sender more than it costs us. Whoever has room of his own for
+large frames may lend it, and then gets them there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import Struct
 
 from odradek.runtime.errors import ProtocolError
 
 Frame = bytes | memoryview
+Lender = Callable[[int], memoryview | None]  # Room for so many bytes, or None for none.
 LENGTH = Struct(">i")
 SCRATCH_BYTES = 64 * 1024
 LARGE_START_BYTES = 1024 * 1024
@@ -39,10 +42,19 @@ class FrameReader:
     `received` and the next `get_buffer` nothing of ours is in it.
     """
 
-    __slots__ = ("_filled", "_large", "_large_size", "_rest", "_scratch", "frame_bytes_max")
+    __slots__ = (
+        "_filled",
+        "_large",
+        "_large_size",
+        "_rest",
+        "_scratch",
+        "frame_bytes_max",
+        "lender",
+    )
 
     def __init__(self, frame_bytes_max: int, scratch: bytearray | None = None) -> None:
         self.frame_bytes_max = frame_bytes_max
+        self.lender: Lender | None = None  # Of room that is not touched before bytes come.
         self._scratch = memoryview(scratch if scratch is not None else bytearray(SCRATCH_BYTES))
         self._rest = b""  # The start of a frame whose end has not come.
         self._large: memoryview | None = None  # A large frame, filled up to `_filled`.
@@ -117,6 +129,11 @@ class FrameReader:
         self._rest = b""
         self._large_size = size
         self._filled = len(begun)
+        lent = self.lender(size) if self.lender is not None else None
+        if lent is not None:
+            self._large = lent[:size]
+            self._large[: len(begun)] = begun
+            return
         self._hold_large(max(LARGE_START_BYTES, 2 * len(begun)), begun)
 
     def _hold_large(self, room: int, begun: Frame) -> None:

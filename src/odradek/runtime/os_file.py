@@ -50,6 +50,16 @@ class OsFile(File):
             raise_disk_error(self.path, error)
         return data
 
+    def pread_into(self, position: int, room: memoryview) -> int:
+        filled = 0
+        with disk_errors(self.path):
+            while filled < len(room):
+                count = os.preadv(self._descriptor, [room[filled:]], position + filled)
+                if not count:
+                    break
+                filled += count
+        return filled
+
     def pread_cached(self, position: int, count: int) -> bytes | None:
         """None also where the kernel cannot tell, for the promise is not to wait."""
         if not self._can_tell_cached:

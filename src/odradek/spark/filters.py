@@ -14,7 +14,7 @@ from operator import eq, ge, gt, le, lt
 from typing import Any
 
 from odradek.kafka.client.errors import TopicPartition
-from odradek.kafka.client.fetcher import OffsetRange
+from odradek.kafka.client.ranges import OffsetRange
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "EqualTo": eq,

@@ -24,6 +24,8 @@ class ReadableFile(Protocol):
 
     def pread(self, position: int, count: int) -> bytes: ...
 
+    def pread_into(self, position: int, room: memoryview) -> int: ...
+
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -112,6 +114,10 @@ class ArrowFile:
 
     def pread(self, position: int, count: int) -> bytes:
         return bytes(self._file.read_at(count, position))
+
+    def pread_into(self, position: int, room: memoryview) -> int:
+        self._file.seek(position)
+        return int(self._file.readinto(room))
 
     def __enter__(self) -> Self:
         return self

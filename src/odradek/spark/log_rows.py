@@ -76,25 +76,27 @@ def runs_of(entries: Sequence[memoryview]) -> Iterator[Run]:
     """Neighbours of one kind together."""
     run: Run | None = None
     for entry in entries:
-        kind, is_legacy = _kind(entry)
+        batch = Batch(entry) if entry[MAGIC_POSITION] == 2 else None
+        kind, is_legacy = _kind(entry, batch), batch is None
         if run is None or (run.timestamp_type, run.is_legacy) != (kind, is_legacy):
             if run is not None:
                 yield run
             run = Run(kind, is_legacy)
-        if is_legacy:
+        if batch is None:
             run.messages.append(entry)
-        elif (batch := Batch(entry)).record_count:
+        elif batch.record_count:
             run.batches.append(batch)
     if run is not None:
         yield run
 
 
-def _kind(entry: memoryview) -> tuple[int, bool]:
-    if entry[MAGIC_POSITION] == 2:
-        return LOG_APPEND_TIME if Batch(entry).is_append_time else CREATE_TIME, False
+def _kind(entry: memoryview, batch: Batch | None) -> int:
+    """The type of its timestamps."""
+    if batch is not None:
+        return LOG_APPEND_TIME if batch.is_append_time else CREATE_TIME
     message = read_message(entry)
     kind = CREATE_TIME if message.magic == MAGIC_1 else NO_TIMESTAMP_TYPE
-    return LOG_APPEND_TIME if message.is_append_time else kind, True
+    return LOG_APPEND_TIME if message.is_append_time else kind
 
 
 def _batch_columns(

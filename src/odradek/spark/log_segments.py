@@ -17,10 +17,11 @@ from odradek.kafka.storage.names import LOG, Purpose, read_directory_name, read_
 from odradek.kafka.wire.batch import MAGIC_POSITION, Batch, cut_entries
 from odradek.kafka.wire.message_set import read_message
 from odradek.runtime.errors import OdradekError, ProtocolError
+from odradek.runtime.frames import Lender
 from odradek.spark.log_files import Files, ReadableFile
 
 LOGGER = logging.getLogger(__name__)
-CHUNK_BYTES = 8 * 1024 * 1024
+CHUNK_BYTES = 4 * 1024 * 1024  # What is made of it, and it, should fit into a processor's cache.
 
 
 class Segment(NamedTuple):
@@ -67,13 +68,20 @@ def _segments_of(files: Files, folder: str, partition: TopicPartition) -> list[S
 
 
 def read_segment(
-    files: Files, segment: Segment, *, chunk_bytes: int = CHUNK_BYTES
+    files: Files,
+    segment: Segment,
+    *,
+    chunk_bytes: int = CHUNK_BYTES,
+    lender: Lender | None = None,
 ) -> Iterator[list[memoryview]]:
-    """Whole entries whose checksums are right, some at a time."""
+    """Whole entries whose checksums are right, some at a time.
+
+    With a lender they lie in what it lends, and are good until the next are asked for.
+    """
     with files.open(segment.path, read_only=True) as file:
         position, size = 0, file.size()
         while position < size:
-            entries, reason = _read_some(file, position, size, chunk_bytes)
+            entries, reason = _read_some(file, position, size, chunk_bytes, lender)
             if entries:
                 yield entries
             position += sum(map(len, entries))
@@ -83,13 +91,13 @@ def read_segment(
 
 
 def _read_some(
-    file: ReadableFile, position: int, size: int, chunk_bytes: int
+    file: ReadableFile, position: int, size: int, chunk_bytes: int, lender: Lender | None
 ) -> tuple[list[memoryview], object]:
     """The entries from a position on, and what is wrong with the one after them, if anything is."""
-    data = memoryview(file.pread(position, min(chunk_bytes, size - position)))
+    data = _read(file, position, min(chunk_bytes, size - position), lender)
     needed = entry_bytes(data)
     if len(data) < needed <= size - position:
-        data = memoryview(file.pread(position, needed))
+        data = _read(file, position, needed, lender)
     entries: list[memoryview] = []
     try:
         for entry in cut_entries(data):
@@ -100,6 +108,13 @@ def _read_some(
     if not entries:
         return entries, f"{size - position} bytes are left, and {needed} would be needed"
     return entries, None
+
+
+def _read(file: ReadableFile, position: int, count: int, lender: Lender | None) -> memoryview:
+    room = None if lender is None else lender(count)
+    if room is None:
+        return memoryview(file.pread(position, count))
+    return room[: file.pread_into(position, room)]
 
 
 def _check(entry: memoryview) -> None:

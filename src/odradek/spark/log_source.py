@@ -96,6 +96,7 @@ class LogReader(DataSourceReader):
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
         from odradek.kafka.client.errors import TopicPartition
+        from odradek.spark.arrow.decoder import lend_room
         from odradek.spark.log_files import locate
         from odradek.spark.log_rows import rows_of_entries
         from odradek.spark.log_segments import Segment, read_segment
@@ -106,5 +107,5 @@ class LogReader(DataSourceReader):
             return  # A folder without segments: Spark asks all the same.
         path, where, base_offset, is_newest = partition.value
         segment = Segment(path, TopicPartition(*where), base_offset, is_newest)
-        for entries in read_segment(locate(self._path)[0], segment):
+        for entries in read_segment(locate(self._path)[0], segment, lender=lend_room):
             yield from rows_of_entries(segment.partition, entries, self._columns)

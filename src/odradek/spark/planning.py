@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import ceil, floor
 
 from odradek.kafka.client.errors import TopicPartition
-from odradek.kafka.client.fetcher import OffsetRange
+from odradek.kafka.client.ranges import OffsetRange
 from odradek.spark.offsets import Offsets
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from odradek.kafka.client.errors import TopicPartition
-from odradek.kafka.client.fetcher import OffsetRange
+from odradek.kafka.client.ranges import OffsetRange
 from odradek.runtime.errors import OdradekError
 from odradek.spark.filters import Narrowing, narrow
 from odradek.spark.options import SourceOptions

@@ -8,7 +8,6 @@ from time import sleep
 
 from odradek.kafka.client.cluster import Cluster
 from odradek.kafka.client.errors import TopicPartition, UnknownTopic
-from odradek.kafka.client.group_offsets import committed_offsets
 from odradek.kafka.client.offsets import EARLIEST, LATEST, list_offsets
 from odradek.runtime.errors import OdradekError
 from odradek.spark.limits import Bound, Committed, GlobalTime, Limit, SpecificOffsets, SpecificTimes
@@ -79,6 +78,8 @@ class Resolver:
     def _resolve(self, limit: Limit, partitions: list[TopicPartition], is_start: bool) -> Offsets:
         match limit:
             case Committed(group_id, otherwise):
+                from odradek.kafka.client.group_offsets import committed_offsets
+
                 found = committed_offsets(self._cluster, group_id, partitions)
                 rest = [partition for partition in partitions if partition not in found]
                 return {**found, **self._list(dict.fromkeys(rest, otherwise.value))}

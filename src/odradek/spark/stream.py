@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from odradek.kafka.client.errors import KafkaClientError
-from odradek.kafka.client.fetcher import OffsetRange
+from odradek.kafka.client.ranges import OffsetRange
 from odradek.spark.api import (
     ReadAllAvailable,
     ReadLimit,

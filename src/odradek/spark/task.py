@@ -12,7 +12,7 @@ from odradek.kafka.client.cluster import shared_cluster
 from odradek.kafka.client.errors import OffsetOutOfRange, UnknownTopic
 from odradek.kafka.client.fetcher import Fetcher, OffsetRange
 from odradek.kafka.client.offsets import EARLIEST, LATEST, list_offsets
-from odradek.spark.arrow.decoder import decode
+from odradek.spark.arrow.decoder import decode, lend_room
 from odradek.spark.data_loss import report_data_loss
 from odradek.spark.options import SourceOptions
 
@@ -26,7 +26,8 @@ def read_ranges(
     """The records of some ranges; each batch is good until the next is asked for."""
     wanted = [one for one in ranges if one.start < one.end]
     while wanted:
-        fetcher = Fetcher(shared_cluster(options.client), wanted, options.poll_timeout_ms)
+        cluster = shared_cluster(options.client)
+        fetcher = Fetcher(cluster, wanted, options.poll_timeout_ms, lend_room)
         try:
             yield from _decoded(options, fetcher, wanted, columns)
             return

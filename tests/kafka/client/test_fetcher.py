@@ -215,3 +215,21 @@ def test_a_reader_that_stops_early_leaves_no_answer_behind(cluster: ScriptedClus
     next(stream)
     stream.close()  # type: ignore[attr-defined]
     assert read_all(Fetcher(Cluster(brokers), [OffsetRange(T0, 0, END)])) == {T0: list(range(END))}
+
+
+def test_answers_are_received_in_lent_room(cluster: ScriptedCluster) -> None:
+    large = write_batch([Record(END, END, None, bytes(100_000))])
+    cluster.append("t", 0, large)
+    room, lent = memoryview(bytearray(1 << 20)), list[int]()
+
+    def lend(size: int) -> memoryview:
+        lent.append(size)
+        return room
+
+    known = Cluster(cluster.brokers(partition_fetch_bytes_max=1 << 20))
+    for fetched in Fetcher(known, [OffsetRange(T0, 0, END + 1)], lender=lend):
+        assert fetched.data.obj is room.obj
+        assert offsets_of(fetched) == list(range(END + 1))
+    assert len(lent) == 1
+    assert read_all(Fetcher(known, [OffsetRange(T0, 0, END + 1)])) == {T0: list(range(END + 1))}
+    assert len(lent) == 1, "the connection was given back without the lender"

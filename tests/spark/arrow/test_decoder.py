@@ -21,7 +21,7 @@ from odradek.kafka.wire.records import Record
 from odradek.spark.arrow.columns import TYPES, WITHOUT_HEADERS
 from odradek.spark.arrow.decoder import decode, find_machine
 from odradek.spark.arrow.errors import UnreadableBatch
-from odradek.spark.arrow.machine import machine
+from odradek.spark.arrow.machine import ROOM_BYTES_MAX, machine
 from odradek.spark.arrow.selection import select
 from tests.kafka.wire.any_records import PLAUSIBLE_MS, any_records
 from tests.kafka.wire.hostile_records import hostile_sets
@@ -225,3 +225,37 @@ def test_memory_is_used_again_for_the_next_batch() -> None:
     for _ in range(5):
         assert len(fast(what)) == 1000
     assert len(machine()._view) == size
+
+
+def lent(data: bytes) -> memoryview:
+    room = machine().lend_room(len(data))
+    assert room is not None
+    room[:] = data
+    return room
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.LZ4])
+def test_what_lies_in_lent_room_is_decoded_there(codec: Codec) -> None:
+    batches = [write_batch(numbered(50, n), Envelope(codec=codec)) for n in (0, 50, 100)]
+    elsewhere = fetched(*batches)
+    room = lent(bytes(elsewhere.data))
+    assert alone(elsewhere._replace(data=room)) == plain(elsewhere)
+    assert bytes(room) == elsewhere.data, "what is decoded stays as it came"
+    assert alone(elsewhere) == plain(elsewhere), "what lies elsewhere is still copied"
+
+
+def test_lent_room_is_used_again_and_may_grow() -> None:
+    sizes = (40, 3_000, 7, 60_000)
+    for count in sizes:
+        data = bytes(write_batch(numbered(count)))
+        assert offsets(alone(Fetched(T, 0, lent(data), []))) == list(range(count))
+
+
+def test_there_is_no_room_for_what_is_far_too_large() -> None:
+    assert machine().lend_room(ROOM_BYTES_MAX + 1) is None
+
+
+def test_nonsense_in_lent_room_is_refused_as_it_is_elsewhere() -> None:
+    for data in islice(hostile_sets(seed=5), 500):
+        expected = check_agreement(data)
+        assert check_agreement(lent(bytes(data))) == expected

@@ -27,6 +27,7 @@ from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from odradek.kafka.wire.schema import Message
 from odradek.runtime.errors import ProtocolError
+from odradek.runtime.frames import Lender
 
 R = TypeVar("R", bound=Message)
 API_VERSIONS_NEWEST = 3  # What every broker since 2.4 has; older ones answer in version 0.
@@ -66,6 +67,10 @@ class BlockingConnection:
     def has_answer(self) -> bool:
         """Whether an answer is here that nobody has taken yet."""
         return bool(self._arrived)
+
+    def borrow_room(self, lender: Lender | None) -> None:
+        """Receive large answers in what is lent from now on; None ends that."""
+        self._wire.frames.lender = lender
 
     def fileno(self) -> int:
         return self._socket.fileno()

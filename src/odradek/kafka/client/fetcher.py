@@ -5,6 +5,9 @@ as an answer is here, before its batches are handed over: while the caller decod
 broker reads and the socket fills. A partition whose leader moved, or whose broker went away, is
 asked for again from where it stood; a caller sees no gap and nothing twice.
 
+Where a lender is given, answers are received in what it lends. One answer is taken at a time, and
+handed over whole before the next: what is lent for one may be lent again for the next.
+
 An error about one partition is raised once all that came before it is handed over; `remaining` then
 says what was not.
 """
@@ -29,6 +32,7 @@ from odradek.kafka.client.errors import (
     name_of,
 )
 from odradek.kafka.client.patience import Patience
+from odradek.kafka.client.ranges import OffsetRange as OffsetRange
 from odradek.kafka.wire.batch import ENTRY_START, MAGIC_POSITION, Batch, cut_entries
 from odradek.kafka.wire.batch_errors import CorruptBatch
 from odradek.kafka.wire.errors import ErrorCode
@@ -40,17 +44,10 @@ from odradek.kafka.wire.messages.fetch import (
     FetchTopic,
     PartitionData,
 )
+from odradek.runtime.frames import Lender
 
 FETCH_BYTES_MIN = 64 * 1024
 NO_ABORTED: list[AbortedTransaction] = []
-
-
-class OffsetRange(NamedTuple):
-    """The offsets of a partition from `start` up to, and without, `end`."""
-
-    partition: TopicPartition
-    start: int
-    end: int
 
 
 class Fetched(NamedTuple):
@@ -99,9 +96,14 @@ class Fetcher:
     """Reads ranges of distinct partitions. `poll_timeout_ms` bounds the wait for any progress."""
 
     def __init__(
-        self, cluster: Cluster, ranges: Iterable[OffsetRange], poll_timeout_ms: int = 120_000
+        self,
+        cluster: Cluster,
+        ranges: Iterable[OffsetRange],
+        poll_timeout_ms: int = 120_000,
+        lender: Lender | None = None,
     ) -> None:
         self._cluster = cluster
+        self._lender = lender
         self._settings = cluster.settings
         self._links: dict[Address, _Link] = {}
         self._trouble: str | None = None
@@ -119,6 +121,7 @@ class Fetcher:
                         raise self._failure
         finally:
             for link in self._links.values():
+                link.connection.borrow_room(None)
                 self._cluster.brokers.give_back(link.connection)
             self._links.clear()
 
@@ -181,6 +184,7 @@ class Fetcher:
             link = self._links.get(address)
             if link is None:
                 link = self._links[address] = _Link(self._cluster.brokers.borrow(address))
+                link.connection.borrow_room(self._lender)
             if link.asked:
                 return  # One request at a time: these join the next.
             link.connection.send(self._request(asked))

@@ -8,6 +8,7 @@ follows the end mark is left alone, as in Java.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from struct import Struct
 
 import cramjam
@@ -49,21 +50,43 @@ def compress(data: Octets, _: int | None = None) -> bytes:
 
 def decompress(data: Octets, limit: int) -> bytes:
     """What one frame holds."""
-    view = memoryview(data)
+    plain = bytearray()
+    scratch = memoryview(b"")
+    for block, is_stored, size_max in _blocks(memoryview(data)):
+        if len(scratch) < size_max:
+            scratch = memoryview(bytearray(size_max))
+        plain += scratch[: _open_block(block, is_stored, scratch[:size_max])]
+        if len(plain) > limit:
+            raise BatchTooLarge(f"lz4: more than {limit} bytes")
+    return bytes(plain)
+
+
+def decompress_into(data: Octets, limit: int, room_until: Callable[[int], memoryview]) -> int:
+    """Put what one frame holds where the caller has room, and say how much it is.
+
+    `room_until(end)` gives that room, as far as `end`; what is in it already stays.
+    """
+    filled = 0
+    for block, is_stored, size_max in _blocks(memoryview(data)):
+        end = filled + size_max
+        filled += _open_block(block, is_stored, room_until(end)[filled:end])
+        if filled > limit:
+            raise BatchTooLarge(f"lz4: more than {limit} bytes")
+    return filled
+
+
+def _blocks(view: memoryview) -> Iterator[tuple[memoryview, bool, int]]:
+    """Each block, whether it is stored as it was, and how much it can become."""
     flags, block_bytes_max, position = _read_header(view)
     checksum_bytes = 4 if flags & _BLOCK_CHECKSUM else 0
-    scratch = memoryview(bytearray(min(block_bytes_max, RATIO_MAX * len(view))))
-    plain = bytearray()
     while size := _read_size(view, position):
         start = position + _SIZE.size
         position = start + (size & ~_STORED)
         if position > len(view) or position - start > block_bytes_max:
             raise InvalidRecord(f"lz4: a block of {position - start} bytes has no place")
-        plain += _open_block(view[start:position], size & _STORED != 0, scratch)
+        size_max = min(block_bytes_max, RATIO_MAX * (position - start))
+        yield view[start:position], size & _STORED != 0, size_max
         position += checksum_bytes
-        if len(plain) > limit:
-            raise BatchTooLarge(f"lz4: more than {limit} bytes")
-    return bytes(plain)
 
 
 def _read_header(view: memoryview) -> tuple[int, int, int]:
@@ -86,12 +109,13 @@ def _read_size(view: memoryview, position: int) -> int:
     return int(size)
 
 
-def _open_block(block: memoryview, is_stored: bool, scratch: memoryview) -> memoryview:
+def _open_block(block: memoryview, is_stored: bool, room: memoryview) -> int:
+    """Put what a block holds at the start of the room; say how much it is."""
     if is_stored:
-        return block
+        room[: len(block)] = block
+        return len(block)
     try:
         # Told how much room there is, cramjam does not take the first bytes for a size.
-        size = cramjam.lz4.decompress_block_into(block, scratch, output_len=len(scratch))
-        return scratch[:size]
+        return int(cramjam.lz4.decompress_block_into(block, room, output_len=len(room)))
     except cramjam.DecompressionError as error:
         raise InvalidRecord(f"lz4: {error}") from error

@@ -40,6 +40,12 @@ def find_machine() -> Machine | None:
     return machine()
 
 
+def lend_room(size: int) -> memoryview | None:
+    """Room where what is fetched is decoded without another copy; good until it is asked again."""
+    machine = find_machine()
+    return None if machine is None else machine.lend_room(size)
+
+
 def decode(
     fetched: Fetched, end: int, columns: Sequence[str], *, check_crcs: bool = True
 ) -> Iterator[pa.RecordBatch]:

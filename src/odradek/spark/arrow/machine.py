@@ -1,6 +1,7 @@
 """The machine that runs the program: its memory, and what is laid out there before each run.
 
-The plain records of all batches lie one after another, then the table of batches, then the
+First comes room that is lent to whoever fetches: records that lie there are read where they are.
+Others, and those that were compressed, are put behind it. Then come the table of batches and the
 columns, each large enough for the worst that its input could be. Arrow arrays are views of that
 memory: they are good until the next run, which is what Spark needs, for it sends each batch on
 before it asks for another.
@@ -12,15 +13,19 @@ import atexit
 from collections.abc import Sequence
 from functools import cache
 from struct import Struct
+from sys import maxsize
 
 import pyarrow as pa
 
 from odradek.kafka.wire.batch import Batch
 from odradek.kafka.wire.batch_errors import InvalidRecord
-from odradek.kafka.wire.compression import Codec, decompress
+from odradek.kafka.wire.compression import DECOMPRESSED_BYTES_MAX, Codec, decompress
+from odradek.kafka.wire.lz4_frame import decompress_into
 from odradek.spark.arrow.columns import HEADER, TYPES, VARYING
 from odradek.spark.arrow.program import (
     COPY_SLACK,
+    GIVEN,
+    GIVEN_BYTES,
     NO_APPEND_TIME,
     OUT_BYTES,
     OUT_FIELDS,
@@ -35,7 +40,10 @@ from odradek.spark.arrow.program import (
 from odradek.spark.arrow.sandbox import ALIGNMENT, Sandbox
 from odradek.spark.arrow.selection import RECORD_BYTES_MIN
 
+ROOM_BYTES_MAX = 256 * 1024 * 1024
+CAN_LEND = maxsize > 2**32  # Else the memory may move when it grows, and leave a lender behind.
 _OFFSET_MAX = 2**63 - 1 - 2**31
+_GIVEN = Struct(GIVEN)
 _LINE = Struct(TABLE_LINE)
 _OUT = Struct(f"<{len(OUT_FIELDS)}I")
 _BYTES_WANTED = {"key": WANT_KEY, "value": WANT_VALUE, "headers": WANT_HEADERS}
@@ -54,39 +62,89 @@ class Machine:
 
     def __init__(self) -> None:
         self._sandbox = Sandbox(program())
+        self._room = range(ALIGNMENT, ALIGNMENT)  # Nothing lies at 0, which stands for "nowhere".
+        self._records_end = ALIGNMENT
         self.close = self._sandbox.close
 
     @property
     def _view(self) -> memoryview:
         return self._sandbox.view
 
+    def lend_room(self, size: int) -> memoryview | None:
+        """Room within the memory for so many bytes; what was lent before is taken back."""
+        if not CAN_LEND or size > ROOM_BYTES_MAX:
+            return None
+        start = self._room.start
+        self._room = range(start, start + room_for(size))
+        self._sandbox.reserve(self._room.stop)
+        return self._view[start : start + size]
+
     def decode(
         self, batches: Sequence[Batch], low: int, high: int, columns: Sequence[str]
     ) -> tuple[int, dict[str, pa.Array]]:
         """The number of records in [low, high), and those columns that differ between them."""
-        plain = [plain_records(batch) for batch in batches]
+        places = self._place_records(batches)
         want = sum(bit for name, bit in _BYTES_WANTED.items() if name in columns)
-        layout = Layout(sum(map(len, plain)), len(batches), rows_max(batches), want)
+        layout = Layout(self._records_end, list(map(len, places)), rows_max(batches), want)
         self._sandbox.reserve(layout.size)
-        self._place(layout, batches, plain)
-        rows = self._sandbox.call(
-            "decode", layout.table, len(batches), low, high, want, layout.pointers_at
-        )
+        self._place(layout, batches, places)
+        given = layout.table, len(batches), low, high, want, layout.pointers_at
+        _GIVEN.pack_into(self._view, layout.given, *given)
+        rows = self._sandbox.call("decode", layout.given)
         out = dict(zip(OUT_FIELDS, _OUT.unpack_from(self._view, layout.pointers_at), strict=True))
         if rows < 0:
             raise Failed(out["failed_batch"])
         return rows, {name: self._column(name, rows, out) for name in columns if name in VARYING}
 
-    def _place(self, layout: Layout, batches: Sequence[Batch], plain: list[memoryview]) -> None:
-        """Write the input: the records, the table, where to put what, and bare bitmaps."""
-        view, position, line = self._view, layout.records, layout.table
-        for batch, records in zip(batches, plain, strict=True):
-            start, position = position, position + len(records)
-            view[start:position] = records
+    def _place_records(self, batches: Sequence[Batch]) -> list[range]:
+        """Where the plain records of each batch are, once they are in the memory."""
+        self._records_end = self._room.stop
+        return [self._place_batch(batch) for batch in batches]
+
+    def _place_batch(self, batch: Batch) -> range:
+        if abs(batch.base_offset) > _OFFSET_MAX:
+            raise InvalidRecord(f"records from offset {batch.base_offset} on")
+        codec, records = batch.codec, batch.records
+        if codec is Codec.NONE:
+            place = self._place_of(records) or self._copy(records)
+        elif codec is Codec.LZ4:
+            start = self._records_end
+            size = decompress_into(records, DECOMPRESSED_BYTES_MAX, self._room_until)
+            place = self._take(range(start, start + size))
+        else:
+            place = self._copy(memoryview(decompress(codec, records)))
+        if not 0 < batch.record_count <= len(place) // RECORD_BYTES_MIN:
+            raise InvalidRecord(f"{batch.record_count} records in {len(place)} bytes")
+        return place
+
+    def _place_of(self, records: memoryview) -> range | None:
+        """Where in lent room these are, or None if they are elsewhere."""
+        start = pa.py_buffer(records).address - self._sandbox.address
+        return range(start, start + len(records)) if start in self._room else None
+
+    def _copy(self, records: memoryview) -> range:
+        start, end = self._records_end, self._records_end + len(records)
+        self._room_until(len(records))[:] = records
+        return self._take(range(start, end))
+
+    def _room_until(self, size: int) -> memoryview:
+        """Room for so many bytes behind the records that are here."""
+        start = self._records_end
+        self._sandbox.reserve(start + size)
+        return self._view[start : start + size]
+
+    def _take(self, place: range) -> range:
+        self._records_end = place.stop
+        return place
+
+    def _place(self, layout: Layout, batches: Sequence[Batch], places: Sequence[range]) -> None:
+        """Write the table, where to put what, and bare bitmaps."""
+        view, line = self._view, layout.table
+        for batch, place in zip(batches, places, strict=True):
             time = batch.max_timestamp if batch.is_append_time else NO_APPEND_TIME
             count = batch.record_count
             base = batch.base_offset, batch.base_timestamp, time
-            _LINE.pack_into(view, line, start, position, *base, count, 0)
+            _LINE.pack_into(view, line, place.start, place.stop, *base, count, 0)
             line += TABLE_LINE_BYTES
         rest = [0] * (len(OUT_FIELDS) - len(OUT_POINTERS))
         _OUT.pack_into(view, layout.pointers_at, *layout.pointers.values(), *rest)
@@ -130,12 +188,14 @@ class Machine:
 class Layout:
     """Where in the machine's memory everything is, for one run."""
 
-    def __init__(self, records_bytes: int, batch_count: int, rows: int, want: int) -> None:
-        self.size = ALIGNMENT  # Nothing lies at 0, which stands for "nowhere".
+    def __init__(self, start: int, sizes: Sequence[int], rows: int, want: int) -> None:
+        """`start` is where there is room; `sizes` are those of the records of each batch."""
+        self.size = room_for(start)  # And what a copy reads beyond the records.
+        records_bytes = sum(sizes)
         self.zeros: dict[str, int] = {}
         self.pointers: dict[str, int] = {}
-        self.records = self._take(records_bytes)
-        self.table = self._take(batch_count * TABLE_LINE_BYTES)
+        self.table = self._take(len(sizes) * TABLE_LINE_BYTES)
+        self.given = self._take(GIVEN_BYTES)
         self.pointers_at = self._take(OUT_BYTES)
         self._column("offset", 8 * rows)
         self._column("timestamp", 8 * rows)
@@ -151,7 +211,7 @@ class Layout:
 
     def _take(self, size: int) -> int:
         start = self.size
-        self.size += -(-(size + COPY_SLACK) // ALIGNMENT) * ALIGNMENT
+        self.size += room_for(size)
         return start
 
     def _column(self, name: str, size: int) -> None:
@@ -172,16 +232,9 @@ class Layout:
         self._column(f"{name}_data", size)
 
 
-def plain_records(batch: Batch) -> memoryview:
-    """The records of a batch, decompressed, if they can be as many as the batch says."""
-    if abs(batch.base_offset) > _OFFSET_MAX:
-        raise InvalidRecord(f"records from offset {batch.base_offset} on")
-    plain = batch.records
-    if batch.codec is not Codec.NONE:
-        plain = memoryview(decompress(batch.codec, batch.records))
-    if not 0 < batch.record_count <= len(plain) // RECORD_BYTES_MIN:
-        raise InvalidRecord(f"{batch.record_count} records in {len(plain)} bytes")
-    return plain
+def room_for(size: int) -> int:
+    """How much is set aside for so many bytes."""
+    return -(-(size + COPY_SLACK) // ALIGNMENT) * ALIGNMENT
 
 
 def rows_max(batches: Sequence[Batch]) -> int:

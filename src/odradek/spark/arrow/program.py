@@ -1,8 +1,9 @@
 """The walk over records as a WebAssembly program: one pass, one copy, no way out of its memory.
 
-`decode(table, count, low, high, want, out)` walks `count` batches, each a line of the table: where
-its plain records start and end, its base offset, base timestamp, append time (or the least int64
-for none) and record count. What lies in [low, high) becomes a row of the columns that `out`
+`decode(given)` finds its arguments in memory, for each that is handed over costs as much as many
+records: table, count, low, high, want, out. It walks `count` batches, each a line of the table:
+where its plain records start and end, its base offset, base timestamp, append time (or the least
+int64 for none) and record count. What lies in [low, high) becomes a row of the columns that `out`
 points to. It returns the number of rows, or -1 and the number of the batch that makes no sense.
 
 The rules are those of `kafka.wire.records`, and a test holds the two against each other: a number
@@ -40,6 +41,8 @@ OUT_FIELDS = (*OUT_POINTERS, *OUT_COUNTS, *OUT_NULLS, "failed_batch")
 OUT_BYTES = 4 * len(OUT_FIELDS)
 TABLE_LINE = "<iiqqqii"  # start, end, base offset, base timestamp, append time, count, padding
 TABLE_LINE_BYTES = 40
+GIVEN = "<iiqqii"  # table, count, low, high, want, out
+GIVEN_BYTES = 32
 NO_APPEND_TIME = -(2**63)
 WANT_KEY, WANT_VALUE, WANT_HEADERS = 1, 2, 4
 TIMESTAMP_MS_MAX = (2**63 - 1) // 1000  # Spark counts microseconds.
@@ -269,12 +272,22 @@ def _locals() -> str:
         "$p", "$end", "$start", "$length", "$n", "$m", "$i", "$row", "$next_row", "$next_header",
         "$is_row", "$wanted", "$is_null", "$is_created", "$keeps", "$batch", "$left", *_COUNTERS,
         *(_POINTER_LOCALS.get(name, f"${name}") for name in OUT_POINTERS),
-        *(f"${name}_to" for name in _WRITTEN),
+        *(f"${name}_to" for name in _WRITTEN), "$table", "$count", "$want", "$out",
     ]  # fmt: skip
-    longs = ["$delta", "$time", "$offset", "$base_offset", "$base_time"]
+    longs = ["$delta", "$time", "$offset", "$base_offset", "$base_time", "$low", "$high"]
     return "\n".join(
         [f"(local {name} i32)" for name in words] + [f"(local {n} i64)" for n in longs]
     )
+
+
+def _take_given() -> str:
+    return """
+      (local.set $table (i32.load (local.get $given)))
+      (local.set $count (i32.load offset=4 (local.get $given)))
+      (local.set $low (i64.load offset=8 (local.get $given)))
+      (local.set $high (i64.load offset=16 (local.get $given)))
+      (local.set $want (i32.load offset=24 (local.get $given)))
+      (local.set $out (i32.load offset=28 (local.get $given)))"""
 
 
 def _open_batch() -> str:
@@ -297,9 +310,9 @@ def program() -> str:
   (global $after (mut i32) (i32.const 0))
   {_slow("varint", "i32", 5)}
   {_slow("varlong", "i64", 10)}
-  (func (export "decode") (param $table i32) (param $count i32) (param $low i64)
-      (param $high i64) (param $want i32) (param $out i32) (result i32)
+  (func (export "decode") (param $given i32) (result i32)
     {_locals()}
+    {_take_given()}
     {_load_out()}
     (local.set $next_header (i32.const 1))
     (block $refuse

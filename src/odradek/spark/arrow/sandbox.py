@@ -29,7 +29,9 @@ class Sandbox:
         memory = self._exports["memory"]
         assert isinstance(memory, wasmtime.Memory)
         self._memory = memory
+        self._functions: dict[str, Any] = {}
         self.view = memoryview(b"")
+        self.address = 0
 
     def close(self) -> None:
         """Give the memory back; whoever still looks at it looks into the void."""
@@ -40,7 +42,9 @@ class Sandbox:
 
     def call(self, name: str, *arguments: int) -> int:
         """Run one function of the program."""
-        function: Any = self._exports[name]
+        function: Any = self._functions.get(name)
+        if function is None:
+            function = self._functions[name] = self._exports[name]
         result: int = function(self._store, *arguments)
         return result
 
@@ -53,5 +57,8 @@ class Sandbox:
             self._memory.grow(self._store, -(-missing // PAGE_BYTES))
             length = self._memory.data_len(self._store)
             address = ctypes.addressof(self._memory.data_ptr(self._store).contents)
+            # The address space of 32 bits is set aside at once: what is lent stays where it is.
+            assert self.address in (0, address), "the memory of the program has moved"
+            self.address = address
             whole = (ctypes.c_ubyte * length).from_address(address)
             self.view = memoryview(whole).cast("B")
