@@ -43,6 +43,7 @@ class Book:
     epochs: Epochs = field(default_factory=dict)
     under_way: deque[tuple[int, Callable[[], None]]] = field(default_factory=deque)
     applied_zxid: int = 0
+    is_fuzzy: bool = False  # A tree that came over the wire is true once it is served.
 
     def begin(self, base_zxid: int, entries: Iterable[Entry], epochs: Epochs) -> None:
         """A process starts, with what it found."""
@@ -80,6 +81,7 @@ class Book:
             case fx.InstallSnapshot(mark, _, zxid):
                 self.log.clear()
                 self.applied_zxid = zxid
+                self.is_fuzzy = True
                 change = partial(self._install, zxid)
             case fx.WriteEpoch(mark, file, epoch):
                 change = partial(self.epochs.__setitem__, file, epoch)
@@ -135,19 +137,21 @@ class Ledger:
         """The tree of a server has come to what it committed last."""
         orphans = owners.difference(sessions)
         require(not orphans, f"{id_} has ephemerals of {orphans}, which are no sessions")
-        self._compare_trees(id_, digest)
+        if not self.book(id_).is_fuzzy:
+            self._compare_trees(id_, digest)
 
-    def serves(self, id_: int, effect: fx.Serve, epoch: int, quorums: Quorums, digest: int) -> None:
+    def serves(self, id_: int, effect: fx.Serve, quorums: Quorums, digest: int) -> None:
         """The whole tree of a server becomes visible: all of it counts as delivered."""
         book = self.book(id_)
+        book.is_fuzzy = False
         if effect.state is ServerState.LEADING:
-            self._establish(id_, epoch, quorums)
+            self._establish(id_, effect.epoch, quorums)
         first = bisect_right(self._zxids, book.base_zxid)
         shown = [it for it in book.log if book.base_zxid < it.zxid <= book.applied_zxid]
         for index, entry in enumerate(shown, first):
             self._deliver(id_, index, entry, quorums)
         if effect.state is ServerState.LEADING:
-            older = [zxid for zxid in self._zxids if epoch_of(zxid) < epoch]
+            older = [zxid for zxid in self._zxids if epoch_of(zxid) < effect.epoch]
             has_all = not older or older[-1] <= book.applied_zxid
             require(has_all, f"the leader {id_} lacks what was delivered")
         if book.applied_zxid:

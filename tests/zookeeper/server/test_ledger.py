@@ -23,8 +23,8 @@ def begin(ledger: Ledger, id_: int, *entries: Entry, epoch: int = 1) -> None:
 
 
 def lead(ledger: Ledger, id_: int, epoch: int = 1, digest: int = 0) -> None:
-    serve = fx.Serve(ServerState.LEADING, id_, epoch << 32)
-    ledger.serves(id_, serve, epoch, QUORUMS, digest)
+    serve = fx.Serve(ServerState.LEADING, id_, epoch << 32, epoch)
+    ledger.serves(id_, serve, QUORUMS, digest)
 
 
 @pytest.fixture
@@ -99,6 +99,20 @@ def test_trees_that_have_come_equally_far_are_alike(ledger: Ledger) -> None:
     lead(ledger, 1, digest=7)
     with pytest.raises(Violation, match="differs from another"):
         ledger.applied(2, 8, set(), ())
+
+
+def test_a_tree_that_came_over_the_wire_must_be_like_them_once_it_is_served(
+    ledger: Ledger,
+) -> None:
+    lead(ledger, 1, digest=7)
+    ledger.book(3).write(fx.InstallSnapshot(1, 1, SECOND.zxid))
+    ledger.applied(3, 8, set(), ())
+    serve = fx.Serve(ServerState.FOLLOWING, 1, SECOND.zxid, 1)
+    with pytest.raises(Violation, match="differs from another"):
+        ledger.serves(3, serve, QUORUMS, 8)
+    ledger.serves(3, serve, QUORUMS, 7)
+    with pytest.raises(Violation, match="differs from another"):
+        ledger.applied(3, 8, set(), ())
 
 
 def test_an_ephemeral_has_a_session(ledger: Ledger) -> None:

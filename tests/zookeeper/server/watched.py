@@ -44,7 +44,8 @@ class WatchedMember(Member):
 
     def _told(self, do: Callable[[Any], None]) -> Callable[[Any], None]:
         def tell_and_do(effect: fx.DiskEffect) -> None:
-            if isinstance(effect, fx.Log) and self.peer.leader is not None:
+            # The core may have left its role behind these effects; the replica goes with them.
+            if isinstance(effect, fx.Log) and self.replica.is_leading:
                 self._ledger.proposed(Entry(effect.zxid, effect.entry))
             self._book.write(effect)
             do(effect)
@@ -59,10 +60,8 @@ class WatchedMember(Member):
         self._ledger.applied(self.peer.my_id, tree.digest, set(tree.ephemerals), timeouts)
 
     def _serve(self, effect: fx.Serve) -> None:
-        role = self.peer.leader or self.peer.learner
-        assert role is not None
         digest, quorums = self.replica.clients.tree.digest, self.membership.quorums
-        self._ledger.serves(self.peer.my_id, effect, role.epoch, quorums, digest)
+        self._ledger.serves(self.peer.my_id, effect, quorums, digest)
         super()._serve(effect)
 
 

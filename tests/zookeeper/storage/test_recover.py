@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from odradek.zookeeper.state.tree import Tree
 from odradek.zookeeper.storage.errors import (
     CorruptLog,
     CorruptSnapshot,
@@ -14,7 +15,8 @@ from odradek.zookeeper.storage.errors import (
 from odradek.zookeeper.storage.log_reader import read_log
 from odradek.zookeeper.storage.recover import Recovered, recover
 from odradek.zookeeper.storage.snapshot_file import SnapshotFile, write_snapshot
-from odradek.zookeeper.storage.snapshot_slices import snapshot_slices
+from odradek.zookeeper.storage.snapshot_slices import body_slices, snapshot_slices
+from odradek.zookeeper.storage.snapshot_stream import SIGNATURE, SnapshotStream
 from tests.zookeeper.storage.disks import MortalDisk, get_file, new_disk, new_storage, put_file
 from tests.zookeeper.storage.histories import History, Step, any_steps, portrait
 from tests.zookeeper.storage.logs import entry_of, write_log
@@ -183,6 +185,51 @@ def test_a_snapshot_that_is_not_what_it_says_is_seen_by_its_digest() -> None:
     write_snapshot(disk, "/data", history.tree, {})
     (warning,) = recovered(disk, is_odd=True).warnings
     assert warning.startswith("/data/snapshot.4: the tree at zxid 0x4")
+
+
+def received(history: History, *later: Step) -> Tree:
+    """The tree that a learner gets from a leader who does this while it is being sent."""
+    slices = body_slices(history.tree, {})
+    zxid = history.tree.last_zxid
+    incoming = SnapshotStream()
+    incoming.feed(next(slices))
+    for step in later:
+        history.take(step)
+    incoming.feed(b"".join(slices) + SIGNATURE)
+    incoming.tree.last_zxid = zxid
+    return incoming.tree
+
+
+def test_a_tree_that_changed_while_a_leader_sent_it_is_brought_to_the_truth_without_a_warning() -> (
+    None
+):
+    disk, history = new_disk(), History(CREATES)
+    tree = received(history, ("set data", "/e", 1), ("set data", "/a", 3))
+    assert tree.digest not in (History(CREATES).tree.digest, History(history.steps[:5]).tree.digest)
+    write_snapshot(disk, "/data", tree, {})
+    write_log(disk, numbered(history.entries[4:], 5))
+    state = recovered(disk)
+    assert portrait(state.tree) == portrait(history.tree)
+    assert not state.tree.is_fuzzy
+
+
+def test_it_stays_fuzzy_while_the_log_lacks_what_it_has() -> None:
+    disk, history = new_disk(), History(CREATES)
+    tree = received(history, ("set data", "/e", 1), ("set data", "/a", 3))
+    write_snapshot(disk, "/data", tree, {})
+    write_log(disk, numbered(history.entries[4:5], 5))
+    assert recovered(disk).tree.is_fuzzy
+
+
+def test_once_it_is_true_a_transaction_that_is_missing_is_seen() -> None:
+    disk, history = new_disk(), History(CREATES)
+    write_snapshot(disk, "/data", received(history, ("set data", "/a", 3)), {})
+    for path in ("/e", "/a/b", "/e"):
+        history.take(("set data", path, 1))
+    entries = numbered(history.entries, 1)
+    write_log(disk, entries[4:6], entries[7:])
+    (warning,) = recovered(disk, is_odd=True).warnings
+    assert warning.startswith("/data/log.8: the tree at zxid 0x8 has digest")
 
 
 def test_a_log_that_ends_before_its_snapshot_did_is_noted() -> None:

@@ -12,7 +12,7 @@ from odradek.zookeeper.wire.messages.quorum import DesignatedLeader, QuorumPacke
 from odradek.zookeeper.wire.messages.txn import SetDataTxn, TxnHeader
 from odradek.zookeeper.zab import packets
 from odradek.zookeeper.zab.configuration import Configuration, membership_in
-from odradek.zookeeper.zab.effects import Activate
+from odradek.zookeeper.zab.effects import Activate, Retire, Serve
 from odradek.zookeeper.zab.packets import packet
 from odradek.zookeeper.zab.quorum import Membership, membership_of
 from tests.zookeeper.zab.checkers import Checkers
@@ -167,6 +167,22 @@ def test_a_learner_takes_over_the_members_that_newleader_names() -> None:
     talk.written()
     assert talk.say(1, packet(PacketType.UPTODATE, -1))[-1] == "Activate"
     assert talk.history.configuration.current == new
+
+
+def test_a_follower_that_learns_with_uptodate_that_it_observes_serves_and_leaves_at_once() -> None:
+    talk = Conversation(1, fresh())
+    talk.follow()
+    talk.peer.connected(1, talk.now_ms)
+    talk.say(1, packets.leader_info(1))
+    talk.written()
+    new = members(5, 2, 3, of=3)
+    talk.say(1, packet(PacketType.DIFF, 0), packet(PacketType.NEWLEADER, E1, new.text.encode()))
+    talk.written()
+    talk.peer.receive(1, packet(PacketType.UPTODATE, -1), talk.now_ms)
+    assert talk.peer.learner is None
+    effects = talk.peer.take_effects()
+    serve = effects.index(Serve(ServerState.FOLLOWING, 3, 0, epoch=1))
+    assert Retire("the new membership gives us another role") in effects[serve:]
 
 
 def test_a_membership_that_was_proposed_and_lost_is_forgotten() -> None:

@@ -63,7 +63,7 @@ def test_a_snapshot_takes_the_place_of_everything() -> None:
 def test_what_is_logged_behind_a_snapshot_is_cut_before_it_is_installed() -> None:
     history = fresh(0, 0, 9)
     history.install(7, 5)
-    assert history.effects == [Truncate(1, 5), InstallSnapshot(2, 7, 5)]
+    assert history.effects == [Truncate(1, 5, for_snapshot=True), InstallSnapshot(2, 7, 5)]
 
 
 def test_who_entered_an_epoch_has_accepted_it() -> None:

@@ -178,13 +178,14 @@ class Connection(asyncio.Protocol):
         if self._is_stuck and self._transport.get_write_buffer_size() > UNSENT_BYTES_MAX:
             self.drop("it does not read what it is sent")
             return
-        data = b"".join(self._out)
+        data, is_alone = b"".join(self._out), len(self._out) == 1
         self.tally.bytes_sent += len(data)
         self.clients.stats.responded(self._out, len(data))
         self._out.clear()
         self._out_bytes = 0
         self._transport.write(data)
-        self.clients.lingering.answered()
+        if is_alone:  # Who asks many things at once need not be waited for.
+            self.clients.lingering.answered()
 
     def drop(self, why: str) -> None:
         """End the connection at once; the session may go on elsewhere."""

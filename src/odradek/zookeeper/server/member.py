@@ -168,15 +168,13 @@ class Member:
             self.replica.clients.begin()
 
     def _serve(self, effect: fx.Serve) -> None:
-        role = self.peer.leader or self.peer.learner
-        assert role is not None
         self.serving_since_ms = self.now_ms()
         config = self.membership.text
-        self.replica.serve(effect.state, effect.zxid, first_zxid(role.epoch), config)
+        self.replica.serve(effect.state, effect.zxid, first_zxid(effect.epoch), config)
         if self.replica.is_leading and not self._leader_serves:
             self.replica.clients.is_serving = False
         what = effect.state.name.lower()
-        self._note.info("serves, %s in epoch %s under server %s", what, role.epoch, effect.leader)
+        self._note.info("serves, %s in epoch %s under server %s", what, effect.epoch, effect.leader)
 
     def _retire(self, effect: fx.Retire) -> None:
         self._note.info("looks for a leader: %s", effect.reason)
@@ -194,9 +192,12 @@ class Member:
         self.act()
 
     def _truncate(self, effect: fx.Truncate) -> None:
-        is_ahead = self.replica.clients.tree.last_zxid > effect.zxid
-        work = self._shelf.go_back
-        self.journal.do(effect.mark, lambda: work(effect.zxid, is_ahead), self._gone_back)
+        def go_back() -> Recovered | None:
+            # Known in its turn only: a snapshot may wait ahead of it, and be our tree by then.
+            is_ahead = self.replica.clients.tree.last_zxid > effect.zxid
+            return self._shelf.go_back(effect.zxid, is_ahead and not effect.for_snapshot)
+
+        self.journal.do(effect.mark, go_back, self._gone_back)
 
     def _gone_back(self, found: Recovered | None) -> None:
         if found is not None:

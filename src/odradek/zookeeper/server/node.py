@@ -120,6 +120,7 @@ class ZooKeeperNode:
 
     def _wire(self, found: Recovered) -> None:
         """Put the parts together."""
+        found.tree.is_fuzzy = False  # Nobody else can have more than our log.
         self._make_clients(found, STANDALONE_ID)
         self.pipeline = Pipeline(self._new_processor(), self._make_writer(), self.clients)
         self.clients.pipeline = self.pipeline

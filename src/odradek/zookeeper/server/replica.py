@@ -109,6 +109,7 @@ class Replica:
         # All servers of an epoch say that they have come to it, or a client that has heard so
         # from one of them could not go to another before something is written.
         tree.last_zxid = max(tree.last_zxid, epoch_zxid)
+        tree.is_fuzzy = False  # All that was committed while it was sent has come behind it.
         set_config(tree, config, self._wall_ms())
         self.state = state
         self._renew()

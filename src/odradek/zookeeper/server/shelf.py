@@ -18,6 +18,7 @@ from odradek.zookeeper.storage.epochs import (
     read_epoch,
     write_epoch,
 )
+from odradek.zookeeper.storage.errors import StorageError
 from odradek.zookeeper.storage.log_reader import read_log
 from odradek.zookeeper.storage.names import snapshot_files
 from odradek.zookeeper.storage.recover import Recovered
@@ -27,7 +28,7 @@ from odradek.zookeeper.storage.truncation import go_back
 from odradek.zookeeper.storage.txnlog import TxnLog
 from odradek.zookeeper.zab.quorum import Membership
 from odradek.zookeeper.zab.window import Entry
-from odradek.zookeeper.zab.zxid import epoch_of
+from odradek.zookeeper.zab.zxid import counter_of, epoch_of
 
 
 class Shelf:
@@ -78,13 +79,20 @@ class Shelf:
         if self._config_path is not None:
             write_members(self._disk, self._config_path, members.text, members.version)
 
-    def go_back(self, zxid: int, is_ahead: bool) -> Recovered | None:
+    def go_back(self, zxid: int, needs_state: bool) -> Recovered | None:
         """Forget all behind `zxid`; give the state anew if what is in memory is ahead of that."""
         self._log.go_back(zxid)
         go_back(self._disk, self._directories.snapshots, self._directories.logs, zxid)
-        if not is_ahead:
+        if not needs_state:
             return None
         found = self._recover()
+        if found.last_zxid < zxid and counter_of(zxid):
+            # What lay between came with a snapshot that is gone now, and was never in the log. Who
+            # starts anew says how far it is; we have said that we would be there.
+            reason = (
+                f"it ends at {found.last_zxid:#x}, and cannot go back to {zxid:#x}: start again"
+            )
+            raise StorageError(self._directories.logs, reason)
         self._base_zxid = found.base_zxid
         found.tree.last_zxid = zxid
         return found

@@ -34,6 +34,7 @@ class Tree:
         self.nodes: dict[str, Node] = {}
         self.get = self.nodes.get
         self.last_zxid = 0
+        self.is_fuzzy = False  # Later transactions may be in it already: its digest says nothing.
         self.digest = 0
         self.data_bytes = 0
         self.ephemerals: dict[int, set[str]] = {}  # By session.

@@ -2,8 +2,9 @@
 
 While the tree is fuzzy, between the start and the end of its snapshot, there is nothing to compare.
 At the end it should have the snapshot's digest; from there on, after each transaction, the digest
-that was logged with it. Where it has not, that is told and not refused: what is logged was
-promised, and the original itself logs a wrong digest now and then.
+that was logged with it. A snapshot that came from a leader does not say where it ends: it does
+where the tree first has the digest of a transaction. Where a digest is wrong, that is told and not
+refused: what is logged was promised, and the original itself logs a wrong digest now and then.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class Replay:
         self.notes.append(f"replayed {count} transactions, up to {tree.last_zxid:#x}")
         if self._digest is not None:
             self.notes.append(f"the log ends before {self._digest.zxid:#x}, where the snapshot did")
+            tree.is_fuzzy = True
         return last
 
     def _apply(self, entry: LogEntry) -> None:
@@ -72,7 +74,9 @@ class Replay:
             self._digest = None
 
     def _compare(self, digest: int, path: str) -> None:
-        if digest != self._tree.digest:
+        if digest == self._tree.digest:
+            self._tree.is_fuzzy = False
+        elif not self._tree.is_fuzzy:
             found, zxid = self._tree.digest, self._tree.last_zxid
             self.warnings.append(
                 f"{path}: the tree at zxid {zxid:#x} has digest {found:#x}, and had {digest:#x}"

@@ -81,7 +81,12 @@ def _read(source: Source, stored: StoredFile) -> Snapshot:
     check_seal(source)
     count_quotas(tree)
     tree.last_zxid = stored.zxid
-    return Snapshot(stored.path, tree, timeouts, read_sealed(source, stored.zxid))
+    digest = read_sealed(source)
+    # Where nothing is said of the end, only the first snapshot of all is known to be exact.
+    tree.is_fuzzy = digest is None and stored.zxid > 0
+    if digest is not None and digest.zxid < stored.zxid:
+        digest = None  # That was said of a time before the snapshot.
+    return Snapshot(stored.path, tree, timeouts, digest)
 
 
 def read_timeouts(source: Source) -> dict[int, int]:
@@ -184,14 +189,14 @@ def check_seal(source: Source) -> None:
         raise Broken("its checksum is wrong")
 
 
-def read_sealed(source: Source, zxid: int) -> SnapshotDigest | None:
+def read_sealed(source: Source) -> SnapshotDigest | None:
     """The digest, if it is there; the last zxid may be behind it. Each has a seal of its own."""
     digest = None
     count = len(source.rest())
     with_zxid = LAST_ZXID.size + SEAL_BYTES
     with_digest = DIGEST.size + SEAL_BYTES
     if count in (with_digest, with_digest + with_zxid):
-        digest = read_digest(source, zxid)
+        digest = read_digest(source)
         check_seal(source)
     if count in (with_zxid, with_digest + with_zxid):
         source.take(LAST_ZXID.size)
@@ -201,9 +206,9 @@ def read_sealed(source: Source, zxid: int) -> SnapshotDigest | None:
     return digest
 
 
-def read_digest(source: Source, zxid: int) -> SnapshotDigest | None:
-    """What the tree must come to, unless that is said of a time before the snapshot."""
+def read_digest(source: Source) -> SnapshotDigest | None:
+    """What the tree must come to, if that was known."""
     digest_zxid, version, value = DIGEST.unpack(source.take(DIGEST.size))
-    if version != DIGEST_VERSION or digest_zxid < zxid or not digest_zxid:
+    if version != DIGEST_VERSION or not digest_zxid:
         return None
     return SnapshotDigest(digest_zxid, value)

@@ -8,7 +8,8 @@ What was created since the start is left out: the replay creates it, below a par
 So parents come before their children, as nodes are kept in the order of their creation. An ACL
 that was unknown at the start is written as the open one: the replay sets it.
 
-The digest, and the zxid that goes with it, are those of the end.
+The digest, and the zxid that goes with it, are those of the end. A tree that came in slices itself,
+from a leader, has none to show until it is brought to where that snapshot ended.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from odradek.zookeeper.wire.messages.file import FileHeader
 HEADER = FileHeader(int.from_bytes(b"ZKSN", "big"), 2, -1).encode()
 OPEN_ACL_ID = -1
 DIGEST_VERSION = 2
+NO_DIGEST = (0, DIGEST_VERSION, 0)
 MARK = b"\x00\x00\x00\x01/"  # Ends the nodes, and each seal.
 SLICE_BYTES = 64 * 1024
 SLICE_NODES = 512  # Also of those that are gone, so that a slice stays short.
@@ -148,8 +150,9 @@ def sealed_slices(
     pieces = [MARK]
     if parts.has_digest:
         # A tree without transactions has no digest yet.
-        digest = tree.digest if tree.last_zxid else 0
-        pieces.append(DIGEST.pack(tree.last_zxid, DIGEST_VERSION, digest))
+        is_known = tree.last_zxid and not tree.is_fuzzy
+        digest = (tree.last_zxid, DIGEST_VERSION, tree.digest) if is_known else NO_DIGEST
+        pieces.append(DIGEST.pack(*digest))
     if parts.has_last_zxid:
         pieces.append(LAST_ZXID.pack(tree.last_zxid))
     for piece in pieces:

@@ -27,6 +27,7 @@ class SnapshotStream:
 
     def __init__(self) -> None:
         self.tree = Tree()
+        self.tree.is_fuzzy = True
         self.timeouts: dict[int, int] = {}  # By session.
         self._start = b""
         self._wanted = COUNT.size

@@ -89,10 +89,14 @@ class Log(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
-    """Cut the log behind `zxid`; if the tree or a snapshot holds more, go back to `zxid` too."""
+    """Cut the log behind `zxid`; if the tree or a snapshot holds more, go back to `zxid` too.
+
+    If that is done `for_snapshot`, one is installed right after it; until then the tree can stay.
+    """
 
     mark: int
     zxid: int
+    for_snapshot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +134,15 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Serve:
-    """Open for clients in this state. A leader gives out zxids behind `zxid` from now on."""
+    """Open for clients in this state. A leader gives out zxids behind `zxid` from now on.
+
+    The role may be over by the time that this is done; then `Retire` follows.
+    """
 
     state: ServerState
     leader: int
     zxid: int
+    epoch: int
 
 
 @dataclass(frozen=True, slots=True)

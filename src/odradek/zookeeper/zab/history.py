@@ -85,7 +85,7 @@ class History:
         """The newest entries, those of the tail included: the history that a new leader brings."""
         return [*self.window.entries(), *self.tail]
 
-    def truncate(self, zxid: int) -> int:
+    def truncate(self, zxid: int, *, for_snapshot: bool = False) -> int:
         """Forget all that was logged behind this zxid."""
         while self.tail and self.tail[-1].zxid > zxid:
             self.tail.pop()
@@ -93,14 +93,14 @@ class History:
         self.last_zxid = zxid
         self.applied_zxid = min(self.applied_zxid, zxid)
         self.mark += 1
-        self.effects.append(Truncate(self.mark, zxid))
+        self.effects.append(Truncate(self.mark, zxid, for_snapshot))
         return self.mark
 
     def install(self, link: int, zxid: int) -> int:
         """Take another server's snapshot instead of all that was here."""
         if self.last_zxid > zxid:
             # What the log holds behind the snapshot must not be replayed over it.
-            self.truncate(zxid)
+            self.truncate(zxid, for_snapshot=True)
         self.tail.clear()
         self.window.clear()
         self.last_zxid = self.applied_zxid = zxid

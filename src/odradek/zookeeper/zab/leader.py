@@ -293,7 +293,7 @@ class Leader:
             self._history.activate(proposed)
         self._ping_ms = now_ms + self._timing.tick_ms // 2
         self._check_ms = now_ms + self._timing.tick_ms
-        self._effects.append(Serve(ServerState.LEADING, self._my_id, zxid))
+        self._effects.append(Serve(ServerState.LEADING, self._my_id, zxid, self.epoch))
         for handler in self.handlers.values():
             if handler.stage is Stage.SYNCED:
                 self._let_serve(handler, now_ms)

@@ -270,7 +270,8 @@ class Learner(ABC):
         while self._unacked and self._unacked[0][1] <= self._committed_through:
             self._unacked.popleft()  # Nobody waits for an ack of these.
         self._history.commit_through(self._committed_through)
-        self._effects.append(Serve(self.state, self.leader, self._history.applied_zxid))
+        zxid = self._history.applied_zxid
+        self._effects.append(Serve(self.state, self.leader, zxid, self.epoch))
         self._ack_durable()
         self._activate_committed()
 
