@@ -15,11 +15,7 @@ from enum import Enum
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.files import Files
+from typing import Any
 
 FOLDER = "api"
 PAGES: dict[str, tuple[str, list[str]]] = {
@@ -57,12 +53,12 @@ INDENTED = "    "
 INHERITED = (Exception, Enum)
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
+def on_files(files: Any, config: Any) -> Any:
     """Called by mkdocs: put the pages beside those that are written by hand."""
-    from mkdocs.structure.files import File
+    generated = import_module("mkdocs.structure.files").File.generated  # Only sites need mkdocs.
 
     for name, text in pages().items():
-        files.append(File.generated(config, f"{FOLDER}/{name}.md", content=text))
+        files.append(generated(config, f"{FOLDER}/{name}.md", content=text))
     return files
 
 
