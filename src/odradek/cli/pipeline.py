@@ -40,13 +40,14 @@ app = typer.Typer(
 Topics = Annotated[list[str], typer.Argument(help="topics; * in a name stands for anything")]
 Bootstrap = Annotated[str, typer.Option("--servers", help="bootstrap servers, or zk://…")]
 Property = Annotated[
-    list[str], typer.Option("--property", metavar="KEY=VALUE", help="a property of Kafka's client")
+    list[str] | None,
+    typer.Option("--property", metavar="KEY=VALUE", help="a property of Kafka's client"),
 ]
 Master = Annotated[
     str | None,
     typer.Option(help="local[n], spark://…, yarn, k8s://… or, for Spark Connect, sc://…"),
 ]
-Conf = Annotated[list[str], typer.Option(metavar="KEY=VALUE", help="a setting of Spark")]
+Conf = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="a setting of Spark")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 Reports = Annotated[
     bool, typer.Option("--report", help="tell the progress in a topic of the cluster too")
@@ -92,7 +93,7 @@ def archive(
     topics: Topics,
     to: Annotated[str, typer.Option(help="the folder (for iceberg: the table)")],
     servers: Bootstrap = "localhost:9092",
-    properties: Property = [],  # noqa: B006
+    properties: Property = None,
     file_format: Format = "parquet",
     checkpoint: Annotated[str | None, typer.Option(help="where progress is kept")] = None,
     starting: Annotated[str, typer.Option(help="earliest, latest or JSON")] = "earliest",
@@ -103,7 +104,7 @@ def archive(
     ] = True,
     grace: Annotated[float, typer.Option(help="seconds that joined files stay for readers")] = 600,
     master: Master = None,
-    conf: Conf = [],  # noqa: B006
+    conf: Conf = None,
     reports: Reports = False,
     as_json: Json = False,
 ) -> None:
@@ -139,10 +140,10 @@ def archive(
 def replay(
     path: Annotated[str, typer.Argument(help="the folder of an archive")],
     servers: Bootstrap = "localhost:9092",
-    properties: Property = [],  # noqa: B006
+    properties: Property = None,
     topics: Annotated[
-        list[str], typer.Option("--topic", help="only this one; again for more")
-    ] = [],  # noqa: B006
+        list[str] | None, typer.Option("--topic", help="only this one; again for more")
+    ] = None,
     to: Annotated[str | None, typer.Option(help="the topic that all go to")] = None,
     prefix: Annotated[str, typer.Option(help="put before the archived names")] = "",
     keep_partitions: Annotated[
@@ -152,7 +153,7 @@ def replay(
     name: Annotated[str | None, typer.Option(help="another name replays it all again")] = None,
     file_format: Format = "parquet",
     master: Master = None,
-    conf: Conf = [],  # noqa: B006
+    conf: Conf = None,
     reports: Reports = False,
     as_json: Json = False,
 ) -> None:
@@ -170,7 +171,7 @@ def replay(
             cluster,
             spark=spark,
             file_format=file_format,
-            topics=topics,
+            topics=topics or (),
             to=to,
             prefix=prefix,
             keep_partitions=keep_partitions,
@@ -187,22 +188,22 @@ def mirror(
     source: Annotated[str, typer.Option("--from", help="bootstrap servers of the source")],
     target: Annotated[str, typer.Option("--to", help="bootstrap servers of the target")],
     source_properties: Annotated[
-        list[str], typer.Option("--from-property", metavar="KEY=VALUE")
-    ] = [],  # noqa: B006
+        list[str] | None, typer.Option("--from-property", metavar="KEY=VALUE")
+    ] = None,
     target_properties: Annotated[
-        list[str], typer.Option("--to-property", metavar="KEY=VALUE")
-    ] = [],  # noqa: B006
+        list[str] | None, typer.Option("--to-property", metavar="KEY=VALUE")
+    ] = None,
     prefix: Annotated[str, typer.Option(help="put before the names on the target")] = "",
     groups: Annotated[
-        list[str], typer.Option("--groups", help="translate this group's offsets; * for all")
-    ] = [],  # noqa: B006
+        list[str] | None, typer.Option("--groups", help="translate this group's offsets; * for all")
+    ] = None,
     name: Annotated[str | None, typer.Option(help="who this mirror is")] = None,
     follow: Annotated[bool, typer.Option("--follow", help="go on until Ctrl-C")] = False,
     loss: Annotated[
         bool, typer.Option("--skip-lost", help="go on after what was deleted before it was copied")
     ] = False,
     master: Master = None,
-    conf: Conf = [],  # noqa: B006
+    conf: Conf = None,
     reports: Reports = False,
     as_json: Json = False,
 ) -> None:
@@ -223,7 +224,7 @@ def mirror(
             spark=spark,
             name=name,
             prefix=prefix,
-            groups=groups,
+            groups=groups or (),
             follow=follow,
             fail_on_data_loss=not loss,
             progress=tell,
@@ -237,14 +238,16 @@ def audit(
     topics: Annotated[list[str] | None, typer.Argument(help="topics; * for anything")] = None,
     servers: Annotated[str | None, typer.Option("--servers", help="bootstrap servers")] = None,
     log_dir: Annotated[str | None, typer.Option(help="or else a folder of log.dirs")] = None,
-    properties: Property = [],  # noqa: B006
+    properties: Property = None,
     identity: Annotated[str | None, typer.Option(help="SQL: what no two records share")] = None,
     sequence: Annotated[str | None, typer.Option(help="SQL: a number that grows by one")] = None,
     sequence_of: Annotated[str, typer.Option(help="SQL: among whom it does")] = "key",
-    groups: Annotated[list[str], typer.Option("--group", help="tell its lag; * for all")] = [],  # noqa: B006
+    groups: Annotated[
+        list[str] | None, typer.Option("--group", help="tell its lag; * for all")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="write a page with pictures")] = None,
     master: Master = None,
-    conf: Conf = [],  # noqa: B006
+    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Say what is lost, there twice, out of order, missing or not read yet."""
@@ -260,7 +263,7 @@ def audit(
             identity=identity,
             sequence=sequence,
             sequence_of=sequence_of,
-            groups=groups,
+            groups=groups or (),
         )
     if plot is not None:
         plot.write_text(page_of(found))
@@ -285,14 +288,14 @@ def init(
     print(f"run it: cd {directory} && spark-pipelines run")
 
 
-def with_properties(servers: str, given: list[str]) -> dict[str, str]:
+def with_properties(servers: str, given: list[str] | None) -> dict[str, str]:
     """The properties of a client."""
     return {"bootstrap.servers": servers, **pairs(given)}
 
 
-def pairs(given: list[str]) -> dict[str, str]:
+def pairs(given: list[str] | None) -> dict[str, str]:
     found = {}
-    for text in given:
+    for text in given or ():
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise typer.BadParameter(f"{text}: KEY=VALUE is wanted")
@@ -301,7 +304,7 @@ def pairs(given: list[str]) -> dict[str, str]:
 
 
 @contextmanager
-def spark_on(master: str | None, conf: list[str]) -> Iterator[SparkSession]:
+def spark_on(master: str | None, conf: list[str] | None) -> Iterator[SparkSession]:
     from odradek.pipelines.session import session
 
     with session(master=master, settings=pairs(conf)) as spark:

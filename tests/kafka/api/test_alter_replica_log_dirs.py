@@ -158,8 +158,8 @@ async def test_a_limit_that_is_lifted_lets_the_move_go_on(stage: Administered) -
     quotas = stage.broker.replication_quotas
     quotas.log_dirs.record(10**6, quotas.now_ms())
     assert await alter(stage, other.path) is ErrorCode.NONE
-    await asyncio.sleep(0.05)
-    assert partition.where in other.futures
+    await stage.until(lambda: partition.where in other.futures and len(stage.broker.moves))
+    assert quotas.log_dirs.pause_ms(quotas.now_ms()) > 0
     await say(stage, OF_ALL_BROKERS, {})
     await stage.until(lambda: partition.where in other.logs)
     assert quotas.log_dirs.rate(quotas.now_ms()) > 10**5

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from odradek.kafka.replication.extent import Extent
+
 Starts = tuple[tuple[int, int], ...]  # Epochs, each with the offset at which it begins.
 
 
@@ -17,17 +19,8 @@ class Epochs(Protocol):
     def starts(self) -> Starts: ...
 
 
-class Lineage(Protocol):
+class Lineage(Extent, Protocol):
     """A log, as far as it is compared."""
-
-    @property
-    def start_offset(self) -> int: ...
-
-    @property
-    def end_offset(self) -> int: ...
-
-    @property
-    def high_watermark(self) -> int: ...
 
     @property
     def epochs(self) -> Epochs: ...

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from odradek.kafka.replication.extent import Extent
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
 
@@ -42,17 +43,8 @@ class Epochs(Protocol):
     def end_of(self, epoch: int, log_end_offset: int, /) -> tuple[int, int]: ...
 
 
-class History(Protocol):
+class History(Extent, Protocol):
     """A log, as far as two of them are compared."""
-
-    @property
-    def start_offset(self) -> int: ...
-
-    @property
-    def end_offset(self) -> int: ...
-
-    @property
-    def high_watermark(self) -> int: ...
 
     @property
     def epochs(self) -> Epochs: ...
