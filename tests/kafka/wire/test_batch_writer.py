@@ -7,7 +7,12 @@ from dataclasses import replace
 import pytest
 
 from odradek.kafka.wire.batch import Batch, read_batches
-from odradek.kafka.wire.batch_writer import Envelope, write_batch, write_empty_batch
+from odradek.kafka.wire.batch_writer import (
+    Envelope,
+    write_batch,
+    write_empty_batch,
+    write_pairs,
+)
 from odradek.kafka.wire.compression import Codec
 from odradek.kafka.wire.records import Record, read_records
 from tests.kafka.wire.golden_records import JAVA_RECORDS, LOGS, java_set
@@ -79,3 +84,11 @@ def test_an_empty_batch_keeps_the_place_and_the_producer() -> None:
     assert Envelope.of(empty) == replace(Envelope.of(batch), codec=Codec.NONE)
     assert (empty.base_timestamp, empty.max_timestamp) == (-1, batch.max_timestamp)
     assert list(read_records(empty)) == []
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_pairs_of_one_time_are_written_as_records_are(codec: Codec) -> None:
+    pairs = [(b"k" * (index + 1), None if index % 3 else b"v" * index * 9) for index in range(200)]
+    records = [Record(index, 77, key, value) for index, (key, value) in enumerate(pairs)]
+    envelope = Envelope(codec=codec, base_sequence=0)
+    assert write_pairs(pairs, 77, envelope) == write_batch(records, envelope)

@@ -23,8 +23,9 @@ def unknown_partitions(metadata: Metadata, topics: Iterable[Topic]) -> Errors:
     return {
         TopicPartition(topic.name, each.partition_index): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for topic in topics
+        for known in (metadata.topics.get(topic.name, {}),)
         for each in topic.partitions
-        if metadata.partition(topic.name, each.partition_index) is None
+        if each.partition_index not in known
     }
 
 

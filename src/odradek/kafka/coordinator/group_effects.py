@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from odradek.kafka.wire.batch_writer import PLAIN, Envelope, write_batch
+from odradek.kafka.wire.batch_writer import PLAIN, Envelope, write_pairs
 from odradek.kafka.wire.compression import Codec
-from odradek.kafka.wire.records import Record
 from odradek.kafka.wire.schema import Struct
 
 
@@ -34,15 +33,15 @@ class Append:
     """One batch for the shard's partition. Offsets count from 0; the log stamps its own."""
 
     number: int  # By which the shell reports how it went.
-    records: tuple[Record, ...]
+    pairs: list[tuple[bytes, bytes | None]]  # Key and value of each record.
+    time_ms: int
     envelope: Envelope = PLAIN
 
     def batch(self, codec: Codec = Codec.NONE) -> bytearray:
         """Its bytes, ready to be stamped and written."""
         is_so = codec is self.envelope.codec
-        return write_batch(
-            self.records, self.envelope if is_so else replace(self.envelope, codec=codec)
-        )
+        envelope = self.envelope if is_so else replace(self.envelope, codec=codec)
+        return write_pairs(self.pairs, self.time_ms, envelope)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ gave them a time to live.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from struct import Struct, error
 from typing import NamedTuple
@@ -115,6 +115,16 @@ def read_offset_value(data: bytes) -> CommittedOffset:
         value.commit_timestamp,
         value.expire_timestamp,
     )
+
+
+def write_offsets(
+    group_id: str, commits: Iterable[tuple[TopicPartition, CommittedOffset]]
+) -> list[tuple[bytes, bytes | None]]:
+    """Key and value of each: what a commit appends."""
+    return [
+        (write_offset_key(group_id, partition), write_offset_value(committed))
+        for partition, committed in commits
+    ]
 
 
 def write_group_value(group: Group, assignments: Mapping[str, bytes]) -> bytes:

@@ -16,7 +16,6 @@ from odradek.kafka.settings.groups import GroupSettings
 from odradek.kafka.settings.offsets import OffsetSettings
 from odradek.kafka.wire.batch_writer import PLAIN, Envelope
 from odradek.kafka.wire.errors import ErrorCode
-from odradek.kafka.wire.records import Record
 
 MS_PER_MINUTE = 60_000
 
@@ -82,12 +81,10 @@ class Desk:
         envelope: Envelope = PLAIN,
     ) -> int:
         """Have a batch written; what depends on it waits under the number returned."""
-        numbered = enumerate(records)
-        batch = tuple(Record(offset, now_ms, key, value) for offset, (key, value) in numbered)
         number = self.appended_count
         self.appended_count += 1
         self.writes[number] = write
-        self.outbox.appends.append(Append(number, batch, envelope))
+        self.outbox.appends.append(Append(number, list(records), now_ms, envelope))
         return number
 
     def hear_from(self, member: Member, now_ms: int) -> None:

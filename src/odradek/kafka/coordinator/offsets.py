@@ -6,7 +6,7 @@ undo what was committed after its records were written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -64,9 +64,15 @@ class Offsets:
 
     def put(self, partition: TopicPartition, logged: Logged) -> None:
         """Take an offset over, unless a later record has said otherwise."""
-        known = self.logged.get(partition)
-        if known is None or known.batch_offset < logged.batch_offset:
-            self.logged[partition] = logged
+        self.put_all({partition: logged.committed}, logged.batch_offset)
+
+    def put_all(self, commits: Mapping[TopicPartition, CommittedOffset], batch_offset: int) -> None:
+        """Take over what one batch says."""
+        logged = self.logged
+        for partition, committed in commits.items():
+            known = logged.get(partition)
+            if known is None or known.batch_offset < batch_offset:
+                logged[partition] = Logged(committed, batch_offset)
 
     def hold(self, producer_id: int, partition: TopicPartition, logged: Logged) -> None:
         """Keep an offset until its transaction ends."""

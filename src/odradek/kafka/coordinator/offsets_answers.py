@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TypeVar
 
 from odradek.kafka.storage.names import TopicPartition
@@ -42,14 +43,17 @@ def commit_response(errors: Errors, version: int) -> OffsetCommitResponse:
         topics=[
             OffsetCommitResponseTopic(
                 name=name,
-                partitions=[
-                    OffsetCommitResponsePartition(partition_index=partition, error_code=error)
-                    for partition, error in partitions
-                ],
+                partitions=[_committed(partition, error) for partition, error in partitions],
             )
             for name, partitions in by_topic(errors).items()
         ]
     )
+
+
+@lru_cache(maxsize=4096)
+def _committed(partition: int, error: ErrorCode) -> OffsetCommitResponsePartition:
+    """The same for all topics, and asked for with every commit."""
+    return OffsetCommitResponsePartition(partition_index=partition, error_code=error)
 
 
 def txn_commit_response(errors: Errors, version: int) -> TxnOffsetCommitResponse:

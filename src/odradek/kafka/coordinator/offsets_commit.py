@@ -8,7 +8,6 @@ transaction when the transaction commits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from odradek.kafka.coordinator.group import Group, State
 from odradek.kafka.coordinator.group_answers import UNKNOWN_MEMBER
 from odradek.kafka.coordinator.group_effects import Asker
 from odradek.kafka.coordinator.group_errors import commit_error
-from odradek.kafka.coordinator.group_records import write_offset_key, write_offset_value
+from odradek.kafka.coordinator.group_records import write_offsets
 from odradek.kafka.coordinator.groups_desk import Desk
 from odradek.kafka.coordinator.groups_sync import generation_error
 from odradek.kafka.coordinator.offsets import CommittedOffset, Logged
@@ -81,13 +80,14 @@ def plain_commits(request: OffsetCommitRequest, now_ms: int) -> Commits:
     expire_ms = NO_TIMESTAMP if retention_ms == NO_RETENTION_TIME else now_ms + retention_ms
     commits: Commits = {}
     for topic in request.topics:
+        name = topic.name
         for each in topic.partitions:
-            is_dated = each.commit_timestamp != NO_TIMESTAMP
-            commits[TopicPartition(topic.name, each.partition_index)] = CommittedOffset(
+            dated_ms = each.commit_timestamp
+            commits[TopicPartition(name, each.partition_index)] = CommittedOffset(
                 each.committed_offset,
                 each.committed_leader_epoch,
                 each.committed_metadata or "",
-                each.commit_timestamp if is_dated else now_ms,
+                now_ms if dated_ms == NO_TIMESTAMP else dated_ms,
                 expire_ms,
             )
     return commits
@@ -160,7 +160,7 @@ def store(desk: Desk, group: Group, committer: Committer, now_ms: int) -> None:
         return
     desk.groups[group.group_id] = group
     write = CommitWrite(group, committer, accepted)
-    records = offset_records(group.group_id, accepted.items())
+    records = write_offsets(group.group_id, accepted.items())
     write.number = desk.append(records, write, now_ms, envelope_of(committer))
     group.offsets.send(accepted, write.number)
 
@@ -170,13 +170,6 @@ def java_length(text: str) -> int:
     if text.isascii():
         return len(text)
     return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
-
-
-def offset_records(
-    group_id: str, commits: Iterable[tuple[TopicPartition, CommittedOffset]]
-) -> Iterable[tuple[bytes, bytes]]:
-    for partition, committed in commits:
-        yield write_offset_key(group_id, partition), write_offset_value(committed)
 
 
 def envelope_of(committer: Committer) -> Envelope:
@@ -203,13 +196,12 @@ class CommitWrite:
         offsets, producer_id = self.group.offsets, self.committer.producer_id
         offsets.arrive(self.accepted, self.number)
         desk.figures.offsets_committed += len(self.accepted)
-        for partition, committed in self.accepted.items():
-            if self.committer.is_transactional:
-                offsets.hold(producer_id, partition, Logged(committed, base_offset))
-            else:
-                offsets.put(partition, Logged(committed, base_offset))
         if self.committer.is_transactional:
+            for partition, committed in self.accepted.items():
+                offsets.hold(producer_id, partition, Logged(committed, base_offset))
             desk.open_for_producer.setdefault(producer_id, {})[self.group.group_id] = None
+        else:
+            offsets.put_all(self.accepted, base_offset)
         self._answer(desk, ErrorCode.NONE)
 
     def failed(self, desk: Desk, error: ErrorCode, now_ms: int) -> None:
@@ -219,8 +211,6 @@ class CommitWrite:
 
     def _answer(self, desk: Desk, error: ErrorCode) -> None:
         too_large = ErrorCode.OFFSET_METADATA_TOO_LARGE
-        errors = {
-            partition: error if partition in self.accepted else too_large
-            for partition in self.committer.commits
-        }
+        errors = dict.fromkeys(self.committer.commits, too_large)
+        errors.update(dict.fromkeys(self.accepted, error))
         answer(desk, self.committer, errors)

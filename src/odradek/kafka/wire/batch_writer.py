@@ -6,7 +6,7 @@ one. Records are taken one by one, so a rewritten batch needs no more room than 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -136,6 +136,19 @@ def write_encoded_batch(
         record_count,
     )
     return _seal(header, data)
+
+
+def write_pairs(
+    pairs: Collection[tuple[bytes, bytes | None]], timestamp: int, envelope: Envelope
+) -> bytearray:
+    """One batch of keys and values that all have one time, as coordinators write them."""
+    varints = VARINTS
+    out: list[bytes] = []
+    for delta, (key, value) in enumerate(pairs):
+        rest = _NULL if value is None else varints[len(value)] + value
+        body = b"\0\0%b%b%b%b\0" % (varints[delta], varints[len(key)], key, rest)
+        out += varints[len(body)], body
+    return write_encoded_batch(b"".join(out), len(pairs), timestamp, envelope)
 
 
 def write_empty_batch(batch: Batch) -> bytearray:
