@@ -1,7 +1,8 @@
 # Every verb sets itself up: a virtual environment in .venv, dependencies by name.
 # `make test` is what CI runs; the heavier runs stand beside it.
 
-PYTHON ?= python3
+# One that was built for speed, if there is one: servers run a quarter faster on it.
+PYTHON ?= $(shell python3 -I src/odradek/doctor/interpreter.py)
 BIN := .venv/bin
 READY := .venv/ready
 

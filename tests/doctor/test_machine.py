@@ -28,6 +28,7 @@ def test_a_machine_is_looked_at_from_all_sides() -> None:
     [
         (of_python((3, 10), "here"), Level.WRONG),
         (of_python((3, 13), "here"), Level.GOOD),
+        (of_python((3, 13), "here", is_optimised=False), Level.NOTE),
         (of_memory(GIBIBYTE // 8), Level.WRONG),
         (of_memory(GIBIBYTE), Level.WARNING),
         (of_memory(8 * GIBIBYTE), Level.GOOD),
