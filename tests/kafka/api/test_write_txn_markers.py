@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from odradek.kafka.admin.names import CONSUMER_OFFSETS
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -10,21 +13,27 @@ from odradek.kafka.wire.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from tests.kafka.broker.asking import put_batch
-from tests.kafka.broker.coordinated import know
-from tests.kafka.broker.served import TOPIC, Served, with_broker
+from tests.kafka.broker.coordinated import OFFSETS_ID, coordinate_groups, know
+from tests.kafka.broker.served import PATIENCE_S, TOPIC, Served, state_of, with_broker
 from tests.kafka.storage.logs import batch_of
 
 UNVERIFIED = {"transaction_partition_verification_enable": False}
 
 
 def marker(
-    producer_id: int = 7, epoch: int = 0, coordinator_epoch: int = 0, *, is_commit: bool = True
+    producer_id: int = 7,
+    epoch: int = 0,
+    coordinator_epoch: int = 0,
+    *,
+    is_commit: bool = True,
+    topic: str = TOPIC,
+    partitions: tuple[int, ...] = (0, 1),
 ) -> WritableTxnMarker:
     return WritableTxnMarker(
         producer_id=producer_id,
         producer_epoch=epoch,
         transaction_result=is_commit,
-        topics=[WritableTxnMarkerTopic(name=TOPIC, partition_indexes=[0, 1])],
+        topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=list(partitions))],
         coordinator_epoch=coordinator_epoch,
     )
 
@@ -72,6 +81,23 @@ async def test_a_coordinator_of_the_past_is_fenced(served: Served) -> None:
     older = await write(served, marker(epoch=3, coordinator_epoch=4))
     assert older == {(7, 0): fenced, (7, 1): fenced}
     assert await write(served, marker(epoch=2)) == {(7, 0): stale, (7, 1): stale}
+
+
+@with_broker(log_flush_interval_messages=1)
+async def test_offsets_that_move_away_while_their_marker_is_flushed_refuse_it(
+    served: Served,
+) -> None:
+    """Else its coordinator would wait for ever, and everybody for the transaction."""
+    shard = await coordinate_groups(served, replicas=(1, 2))
+    wanted = marker(topic=CONSUMER_OFFSETS, partitions=(0,))
+    writing = asyncio.ensure_future(write(served, wanted))
+    await asyncio.sleep(0)
+    assert shard.partition.log.end_offset == 1
+    assert not writing.done()
+    state = state_of(0, 2, 1, (1, 2))
+    served.broker.partitions.follow(state, CONSUMER_OFFSETS, OFFSETS_ID)
+    async with asyncio.timeout(PATIENCE_S):
+        assert await writing == {(7, 0): ErrorCode.NOT_LEADER_OR_FOLLOWER}
 
 
 @with_broker(**UNVERIFIED)

@@ -99,13 +99,13 @@ class Member:
         self.broker.cluster_id = await self.keeper.cluster_id()
         await self.configs.load_broker(self.id)
         await self.configs.load()
-        await self.features.load()
         clients, loop = Clients(self.broker), asyncio.get_running_loop()
         self.server = await loop.create_server(
             lambda: Connection(clients, LISTENER), None, self.port
         )
         self.port = self.server.sockets[0].getsockname()[1]
         await self.keeper.register(self.registration())
+        await self.features.load()
         self.keeper.renewed += [self.configs.load, self.features.load]
         self.tasks.start("session", self.keeper.run())
         self.tasks.start("configs", self.configs.run())

@@ -12,6 +12,7 @@ from odradek.simulation.processes import Environment
 from odradek.simulation.world import World
 from odradek.zookeeper.client.aio import ZooKeeperClient
 from odradek.zookeeper.client.errors import NoNode
+from odradek.zookeeper.client.states import State
 from odradek.zookeeper.wire.codes import Perms
 from odradek.zookeeper.wire.messages.data import Stat
 from tests.kafka.broker.members import SESSION_MS, Cluster, Member
@@ -104,6 +105,45 @@ def test_a_root_of_ones_own_is_made_and_nothing_is_beside_it() -> None:
         assert stat_of(cluster, "/kafka/east/brokers/ids/1") is not None
         assert stat_of(cluster, "/kafka/east/controller") is not None
         assert stat_of(cluster, "/brokers") is None
+
+
+def begin_to_start(cluster: Cluster, moment_ms: int) -> None:
+    """Let the first moments of a start go by: it takes about 50 ms."""
+    cluster.launch(
+        1,
+        zookeeper_connect="zookeeper:2181/kafka/east",
+        zookeeper_connection_timeout_ms=SESSION_MS * 10,
+    )
+    cluster.world.run_for(moment_ms / 1000)
+
+
+def check_start(cluster: Cluster) -> None:
+    def is_settled() -> bool:
+        member = cluster.members[1]
+        return member.keeper.client.state is State.CONNECTED and member.controller.is_active
+
+    cluster.until(is_settled)
+    stat = stat_of(cluster, "/kafka/east/brokers/ids/1")
+    assert stat is not None
+    assert stat.czxid == cluster.members[1].keeper.epoch
+
+
+@pytest.mark.parametrize("moment_ms", range(4, 54, 2))
+def test_a_connection_may_be_lost_at_any_moment_of_a_start(moment_ms: int) -> None:
+    with Cluster() as cluster:
+        begin_to_start(cluster, moment_ms)
+        cluster.world.network.reset("b1", "zookeeper")
+        check_start(cluster)
+
+
+@pytest.mark.parametrize("moment_ms", range(4, 54, 2))
+def test_a_session_may_be_lost_at_any_moment_of_a_start(moment_ms: int) -> None:
+    with Cluster() as cluster:
+        begin_to_start(cluster, moment_ms)
+        cluster.world.network.cut("b1", "zookeeper")
+        cluster.world.run_for(SESSION_MS / 1000 * 3)
+        cluster.world.network.heal("b1", "zookeeper")
+        check_start(cluster)
 
 
 def test_a_lost_session_is_followed_by_another_registration() -> None:

@@ -124,11 +124,24 @@ async def test_where_a_flush_is_promised_it_is_waited_for(served: Served) -> Non
 
 
 @with_broker()
-async def test_a_closed_line_reports_nothing(served: Served) -> None:
+async def test_who_still_waits_when_a_line_is_closed_hears_that_another_leads(
+    served: Served,
+) -> None:
     partition = replicated(served)
+    desk = Desk(served, partition)
+    desk.append("a", "b")
+    desk.line.close()
+    partition.fetched_by(2, 2, 0, NOW)
+    assert desk.reports == [(name, ErrorCode.NOT_LEADER_OR_FOLLOWER) for name in "ab"]
+    assert not partition.watchers
+
+
+@with_broker(log_flush_interval_messages=1)
+async def test_what_is_flushed_while_a_line_is_closed_is_reported_once(served: Served) -> None:
+    partition = served.lead()
     desk = Desk(served, partition)
     desk.append("a")
     desk.line.close()
-    partition.fetched_by(2, 1, 0, NOW)
-    assert desk.reports == []
-    assert not partition.watchers
+    await until(lambda: not served.broker.tasks.names())
+    assert partition.log.recovery_point == 1
+    assert desk.reports == [("a", ErrorCode.NOT_LEADER_OR_FOLLOWER)]

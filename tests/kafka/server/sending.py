@@ -1,6 +1,7 @@
 """A simulated producer, idempotent: it repeats what was not answered until it is.
 
-What it sent is in `sent`, by partition and in order; in the end a log holds that and nothing else.
+What it sent, or is about to send, is in `sent`, by partition and in order: nobody ever reads
+anything else, and in the end a log holds that.
 """
 
 from __future__ import annotations
@@ -49,12 +50,12 @@ class Sender:
         partition = random.randrange(len(self.sent))
         count, size = random.randrange(1, 4), random.randrange(1, 100)
         values = [b"%d.%d." % (number, it) + b"x" * size for it in range(count)]
-        sent = self.sent[partition]
-        envelope = Envelope(producer_id=producer_id, producer_epoch=0, base_sequence=len(sent))
+        wanted = len(self.sent[partition])
+        envelope = Envelope(producer_id=producer_id, producer_epoch=0, base_sequence=wanted)
+        self.sent[partition] += values  # Others may read it before we hear that it is committed.
         offset = await self._produce(client, partition, values, envelope)
-        if offset != len(sent):
-            raise Violation(f"{partition}: sent to {len(sent)}, kept at {offset}")
-        sent += values
+        if offset != wanted:
+            raise Violation(f"{partition}: sent to {wanted}, kept at {offset}")
         self.acked += 1
 
     async def _produce(

@@ -75,6 +75,7 @@ class Keeper:
         self._connect_string = text
         self._registration: Registration | None = None
         self._past_sessions: list[int] = []
+        self._is_kept = False  # Whether `run` sees to it that there is a session.
         self.client = self._new_client(text)
 
     # The session
@@ -92,10 +93,12 @@ class Keeper:
 
     async def run(self) -> None:
         """Begin another session whenever one is lost. Raises `DuplicateBroker`."""
+        self._is_kept = True
+        if self._past_sessions:
+            await self._begin_again()  # Our registration may have gone with one of them.
         while True:
             await self.client.until(State.LOST, State.AUTH_FAILED)
-            self._note.warning("the ZooKeeper session is lost")
-            self._past_sessions.append(self.client.session_id)
+            self._note_loss()
             for hear in self.lost:
                 hear()
             await self._begin_again()
@@ -119,9 +122,24 @@ class Keeper:
         for go_on in self.renewed:
             await go_on()
 
+    def _note_loss(self) -> None:
+        self._note.warning("the ZooKeeper session is lost")
+        self._past_sessions.append(self.client.session_id)
+
     async def steadily(self, ask: Callable[[], Awaitable[Result]]) -> Result:
-        """Ask again whenever the connection breaks, as long as the session may live."""
-        return await patiently(self.client, ask)
+        """Ask again whenever the connection breaks, as long as the session may live.
+
+        While a broker starts nobody depends on its session yet, so that the next is as good.
+        """
+        while True:
+            try:
+                return await patiently(self.client, ask)
+            except SessionExpired:
+                if self._is_kept:
+                    raise
+            if self.client.state in OVER:
+                self._note_loss()
+                await self.client.connect(self._connect_timeout_s)
 
     # What is asked more than once
 
@@ -151,7 +169,7 @@ class Keeper:
             futures = [ask(path) for path in asked]
             await settled(futures)
             for path, future in zip(asked, futures, strict=True):
-                if isinstance(future.exception(), ConnectionLoss):
+                if isinstance(future.exception(), (ConnectionLoss, SessionExpired)):
                     future = asyncio.ensure_future(self.steadily(partial(ask, path)))
                 try:
                     found.append(await future)
@@ -295,13 +313,20 @@ class Keeper:
         if not parsed.chroot:
             return
         at_the_top = self._new_client(",".join(map(str, parsed.addresses)))
-        await at_the_top.connect(self._connect_timeout_s)
+        above = [*paths.parents(parsed.chroot), parsed.chroot]
         try:
-            for path in (*paths.parents(parsed.chroot), parsed.chroot):
-                with suppress(NodeExists):
-                    await at_the_top.create(path, None, acl=self.acl(path))
+            while above:
+                if at_the_top.state in OVER:
+                    await at_the_top.connect(self._connect_timeout_s)
+                with suppress(SessionExpired):
+                    await self._make_through(at_the_top, above[0])
+                    del above[0]
         finally:
             await at_the_top.close()
+
+    async def _make_through(self, client: ZooKeeperClient, path: str) -> None:
+        with suppress(NodeExists):
+            await patiently(client, client.create, path, None, acl=self.acl(path))
 
 
 def slices(items: Sequence[Item], count: int) -> Iterator[Sequence[Item]]:

@@ -62,9 +62,9 @@ class ShardShell(ABC):
 
     def close(self) -> None:
         self.is_closed = True
-        self._line.close()
-        self._alarm.cancel()
         self.unload()
+        self._line.close()  # Now, for the shard itself waits for none of them any more.
+        self._alarm.cancel()
 
     async def load(self) -> None:
         """Read the log to its end, then serve."""

@@ -63,11 +63,12 @@ class Line:
         self._report()
 
     def close(self) -> None:
-        """Report nothing more."""
-        for each in self._waiting:
-            stop_timer(each)
-        self._waiting.clear()
+        """The shard is not ours any more: whoever still waits hears that another leads."""
+        left, self._waiting = self._waiting, deque()
         self._partition.watchers.pop(self, None)
+        for each in left:
+            stop_timer(each)
+            each.wanted.report(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     # What the partition tells
 
