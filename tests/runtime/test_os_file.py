@@ -87,12 +87,18 @@ def test_a_cached_read_answers_as_a_read_or_not_at_all(
 ) -> None:
     file.append(b"0123456789")
     assert file.pread_cached(position, count) in (None, file.pread(position, count))
+    room = memoryview(bytearray(count))
+    found = file.pread_cached_into(position, room)
+    assert found is None or bytes(room[:found]) == file.pread(position, count)
 
 
 def test_data_in_memory_is_read_without_waiting_where_the_kernel_can_tell(file: File) -> None:
     file.append(b"x" * 100_000)
     expected = b"x" * 100_000 if can_tell_cached(file.path) else None
     assert file.pread_cached(0, 100_000) == expected
+    room = memoryview(bytearray(100_000))
+    assert file.pread_cached_into(0, room) == (None if expected is None else len(expected))
+    assert bytes(room) == (bytes(100_000) if expected is None else expected)
 
 
 def can_tell_cached(path: str) -> bool:

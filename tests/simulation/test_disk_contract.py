@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,21 @@ def test_who_knows_where_a_file_ends_extends_it(disk: Disk, root: str) -> None:
         file.extend(0, b"hello ", memoryview(b"_world_")[1:6])
         file.extend(11, bytearray(b"!"))
         assert file.pread(0, 100) == b"hello world!"
+
+
+@pytest.mark.parametrize("count", [100, 200_000])
+def test_writes_to_several_files_are_all_done_or_say_why_not(
+    disk: Disk, root: str, count: int
+) -> None:
+    files = [disk.open(f"{root}/{number}", create=True) for number in range(5)]
+    data = [bytes([number]) * count for number in range(5)]
+    writes = [partial(file.extend, 0, each) for file, each in zip(files, data, strict=True)]
+    files[2].close()
+    outcomes = disk.write_all(writes, 5 * count)
+    assert [outcome is None for outcome in outcomes] == [True, True, False, True, True]
+    for number in (0, 1, 3, 4):
+        assert files[number].pread(0, 2 * count) == data[number]
+        files[number].close()
 
 
 def test_a_write_replaces_extends_and_leaves_zeros_between(disk: Disk, root: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from odradek.spark.python import (
+    ARROW_CHECKS,
     UNIX_SOCKETS,
     VARIABLE,
     installed_spark,
@@ -22,7 +23,7 @@ from odradek.spark.python import (
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_HOME", raising=False)
-    for name in (VARIABLE, UNIX_SOCKETS):
+    for name in (VARIABLE, UNIX_SOCKETS, *ARROW_CHECKS):
         monkeypatch.setenv(name, "")  # So that it is put back as it was.
         monkeypatch.delenv(name)
 
@@ -67,6 +68,32 @@ def test_workers_talk_over_unix_sockets_unless_the_user_has_chosen(
     monkeypatch.setenv(UNIX_SOCKETS, "false")
     prepare_python(tmp_path)
     assert os.environ[UNIX_SOCKETS] == "false"
+
+
+def test_arrow_tests_no_value_twice_unless_the_user_has_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unsafe, nulls = ARROW_CHECKS
+    monkeypatch.setenv(unsafe, "false")
+    prepare_python(tmp_path)
+    assert (os.environ[unsafe], os.environ[nulls]) == ("false", "false")
+
+
+def test_spark_reads_arrow_without_these_tests(spark: SparkSession) -> None:
+    """The session of the tests is started with it."""
+    assert spark.sparkContext._jvm is not None
+    arrow = spark.sparkContext._jvm.org.apache.arrow
+    assert not arrow.memory.BoundsChecking.BOUNDS_CHECKING_ENABLED
+    assert not arrow.vector.NullCheckingForGet.NULL_CHECKING_ENABLED
+
+
+def test_numpy_has_one_thread_where_spark_does_not_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    python, question = worker_python(tmp_path), "import os; print(os.environ['OMP_NUM_THREADS'])"
+    assert ask(python, question) == "1"
+    assert ask(python, question, OMP_NUM_THREADS="3") == "3"
 
 
 def test_who_has_chosen_a_python_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

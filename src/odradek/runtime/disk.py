@@ -10,6 +10,7 @@ renamed or removed name after its directory's `sync_directory`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -61,6 +62,14 @@ class File(ABC):
     def pread_cached(self, position: int, count: int) -> bytes | None:
         """As `pread` if memory holds the bytes, else None: never waits for the device."""
 
+    def pread_cached_into(self, position: int, room: memoryview) -> int | None:
+        """As `pread_cached`, into the room of the caller; how many bytes it was."""
+        data = self.pread_cached(position, len(room))
+        if data is None:
+            return None
+        room[: len(data)] = data
+        return len(data)
+
     @abstractmethod
     def write(self, position: int, data: Buffer) -> None: ...
 
@@ -105,6 +114,15 @@ class File(ABC):
         self.close()
 
 
+def outcome_of(write: Callable[[], None]) -> Exception | None:
+    """Do it; None if it was done, else why not."""
+    try:
+        write()
+    except (DiskError, OSError) as error:
+        return error
+    return None
+
+
 class DirectoryLock(ABC):
     """A directory owned by this process, until released or dead."""
 
@@ -118,6 +136,13 @@ class Disk(ABC):
     @abstractmethod
     def open(self, path: str, *, create: bool = False, read_only: bool = False) -> File:
         """Open for reading and writing. FileNotFoundError unless it exists or `create`."""
+
+    def write_all(self, writes: Sequence[Callable[[], None]], size: int) -> list[Exception | None]:
+        """Do writes, each to another file, of so many bytes in all; what went wrong with each.
+
+        They may be done side by side, but all are done when this returns.
+        """
+        return list(map(outcome_of, writes))
 
     @abstractmethod
     def exists(self, path: str) -> bool: ...

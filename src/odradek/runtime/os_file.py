@@ -67,15 +67,19 @@ class OsFile(File):
         wanted = min(count, self.size() - position)
         if wanted <= 0:
             return b""
-        try:
-            return self._read_nowait(position, wanted)
-        except BlockingIOError:
+        # BytesIO hands out its own bytes while nobody else holds them: this reads without a copy.
+        holder = BytesIO(bytes(wanted))
+        with holder.getbuffer() as room:
+            got = self._read_nowait(position, room)
+        return holder.getvalue() if got == wanted else None
+
+    def pread_cached_into(self, position: int, room: memoryview) -> int | None:
+        if not self._can_tell_cached:
             return None
-        except OSError as error:
-            if error.errno not in UNSUPPORTED:
-                raise_disk_error(self.path, error)
-        self._can_tell_cached = False
-        return None
+        wanted = min(len(room), self.size() - position)
+        if wanted <= 0:
+            return 0
+        return wanted if self._read_nowait(position, room[:wanted]) == wanted else None
 
     def write(self, position: int, data: Buffer) -> None:
         self._write_whole(self.size(), position, (data,))
@@ -157,14 +161,18 @@ class OsFile(File):
             count -= len(piece)
         return b"".join(pieces)
 
-    def _read_nowait(self, position: int, count: int) -> bytes | None:
+    def _read_nowait(self, position: int, room: memoryview) -> int:
+        """How many bytes memory holds, or happens to tell of."""
         assert NOWAIT is not None
-        # BytesIO hands out its own bytes while nobody else holds them: this reads without a copy.
-        holder = BytesIO(bytes(count))
-        room = holder.getbuffer()
-        got = os.preadv(self._descriptor, (room,), position, NOWAIT)
-        room.release()
-        return holder.getvalue() if got == count else None
+        try:
+            return os.preadv(self._descriptor, (room,), position, NOWAIT)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            if error.errno not in UNSUPPORTED:
+                raise_disk_error(self.path, error)
+        self._can_tell_cached = False
+        return 0
 
     def _write_whole(self, end: int, position: int, buffers: Sequence[Buffer]) -> None:
         try:

@@ -424,6 +424,9 @@ class ColdFile(OsFile):
     def pread_cached(self, position: int, count: int) -> bytes | None:
         return None
 
+    def pread_cached_into(self, position: int, room: memoryview) -> int | None:
+        return None
+
 
 class ColdDisk(OsDisk):
     """A disk whose files have to be waited for."""
@@ -447,5 +450,8 @@ def test_what_memory_does_not_hold_is_read_elsewhere(tmp_path: Path) -> None:
             await put(served, b"c")
             (data,) = await get(served, fetch_of(1))
             assert values_of(data) == [b"c"]
+            await put(served, bytes(500_000))
+            (data,) = await get(served, fetch_of(2, bytes_max=4 << 20))
+            assert values_of(data) == [bytes(500_000)]
 
     asyncio.run(story())

@@ -12,7 +12,11 @@ from odradek.kafka.wire.compression import Codec
 from odradek.kafka.wire.control import MarkerType
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.message_set import write_message_set
-from odradek.kafka.wire.messages.produce import ProduceResponse
+from odradek.kafka.wire.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceResponse,
+)
 from odradek.kafka.wire.records import Record
 from odradek.runtime.disk import DiskBroken
 from odradek.runtime.errors import ProtocolError
@@ -83,6 +87,42 @@ async def test_each_partition_succeeds_or_fails_for_itself(served: Served) -> No
     assert absent.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert bad.error_code == ErrorCode.CORRUPT_MESSAGE and bad.base_offset == -1
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@with_broker()
+async def test_many_partitions_are_appended_to_at_once(served: Served) -> None:
+    for index in range(6):
+        served.lead(index=index)
+    for turn, size in enumerate((10, 300_000, 300_000)):
+        batches = [batch_of([bytes([index]) * size]) for index in range(6)]
+        found = await put_all(served, *batches)
+        assert [(each.error_code, each.base_offset) for each in found] == [(0, turn)] * 6
+    message = fetch_of(*[0] * 6, bytes_max=8 << 20)
+    for index, data in enumerate(await get(served, message)):
+        each = bytes([index])
+        assert values_of(data) == [each * 10, each * 300_000, each * 300_000]
+
+
+@with_broker()
+async def test_a_partition_that_is_named_twice_gets_both_in_order(served: Served) -> None:
+    served.lead(index=0)
+    served.lead(index=1)
+    for turn, size in enumerate((1, 100_000)):
+        message = produce_of(batch_of([b"a" * size]), batch_of([b"b" * size]))
+        again = PartitionProduceData(index=0, records=batch_of([b"c" * size]))
+        message.topic_data[0].partition_data.append(again)
+        answer = await served.ask(message, PRODUCE_VERSION, ProduceResponse)
+        ((first, other, second),) = (each.partition_responses for each in answer.responses)
+        offsets = [2 * turn, turn, 2 * turn + 1]
+        assert [each.base_offset for each in (first, other, second)] == offsets
+        (data,) = await get(served, fetch_of(2 * turn))
+        assert values_of(data) == [b"a" * size, b"c" * size]
+
+
+async def put_all(served: Served, *batches: bytes) -> list[PartitionProduceResponse]:
+    """Produce one batch to each partition, from 0 on."""
+    answer = await served.ask(produce_of(*batches), PRODUCE_VERSION, ProduceResponse)
+    return answer.responses[0].partition_responses
 
 
 @with_broker()
@@ -335,6 +375,42 @@ def test_a_broken_disk_takes_its_partitions_offline_and_no_others(tmp_path: Path
                 assert good.error_code == 0
             assert failed == ["/data/data-0"]
             assert list(served.broker.partitions.all()) == [second]
+
+    asyncio.run(story())
+
+
+def test_a_full_disk_fails_those_of_a_request_that_have_no_room(tmp_path: Path) -> None:
+    async def story() -> None:
+        host = LooseStorage()
+        async with serving(Path("/data"), disk=host.disk()) as served:
+            logs = [
+                served.lead(index=index, overrides={"segment.index.bytes": 120}).log
+                for index in range(3)
+            ]
+            await put_all(served, *[batch_of([b"kept"])] * 3)
+            device = host.storage.device
+            device.capacity_bytes = device.used_bytes + 250_000
+            batches = [batch_of([bytes(size)]) for size in (100_000, 400_000, 100_000)]
+            codes = [each.error_code for each in await put_all(served, *batches)]
+            assert codes == [0, ErrorCode.KAFKA_STORAGE_ERROR, 0]
+            device.capacity_bytes = 1 << 30
+            assert [log.end_offset for log in logs] == [2, 1, 2]
+            assert [each.base_offset for each in await put_all(served, *batches)] == [2, 1, 2]
+
+    asyncio.run(story())
+
+
+def test_nothing_is_acknowledged_on_a_disk_that_broke_in_the_same_request(tmp_path: Path) -> None:
+    async def story() -> None:
+        host = LooseStorage()
+        async with serving(Path("/data"), disk=host.disk()) as served:
+            logs = [served.lead(index=index).log for index in range(3)]
+            await put_all(served, *[batch_of([b"kept"])] * 3)
+            host.storage.device.fail("write", under=logs[1].segments[-1].path)
+            found = await put_all(served, *[batch_of([bytes(100_000)])] * 3)
+            assert [each.error_code for each in found] == [ErrorCode.KAFKA_STORAGE_ERROR] * 3
+            assert not list(served.broker.partitions.all())
+            assert [log.end_offset for log in logs] == [1, 1, 1]
 
     asyncio.run(story())
 

@@ -108,7 +108,8 @@ class Served:
     async def tell(self, message: Message, version: int, client_id: str = "test") -> Message | None:
         key = type(message).__wire__.api_key
         assert key is not None
-        request = Request(APIS[key], version, 0, client_id, message)
+        size = sum(map(len, encode(message, version)))
+        request = Request(APIS[key], version, 0, client_id, message, size=size)
         return await HANDLERS[key](carried(message, version), request, self.broker)
 
     async def connect(self, client_id: str | None = "test") -> Client:

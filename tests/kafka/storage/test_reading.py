@@ -61,6 +61,31 @@ def test_batches_are_never_cut(log: Log) -> None:
         assert len(get(log, 0, bytes_max).data) == bytes_max // size * size
 
 
+@pytest.mark.parametrize(
+    "sizes",
+    [[300_000] * 5, [700_000, 100_000, 700_000], [600_000, 10, 10, 600_000], [10, 900_000, 10]],
+)
+def test_large_batches_come_as_small_ones_do(sizes: list[int]) -> None:
+    log, ends = new_log(new_disk(), DEFAULTS), [0]
+    for size in sizes:
+        put(log, bytes(size))
+        ends.append(ends[-1] + len(batch_of([bytes(size)])))
+    for bytes_max in (*(end + shift for end in ends[1:] for shift in (-1, 0, 1)), 1 << 20):
+        found = get(log, 0, bytes_max)
+        count = max(1, sum(end <= bytes_max for end in ends[1:]))
+        assert (len(found.data), found.next_offset) == (ends[count], count)
+    assert get(log, 1, 1 << 20, upper=2).next_offset == 2
+
+
+def test_what_was_read_stays_while_more_is_read() -> None:
+    log = new_log(new_disk(), DEFAULTS)
+    values = [bytes([number]) * 500_000 for number in range(4)]
+    for value in values:
+        put(log, value)
+    found = [get(log, offset, 600_000) for offset in range(4)]
+    assert [records_in(each)[0].value for each in found] == values
+
+
 def test_nothing_at_or_above_the_upper_bound_is_seen(log: Log) -> None:
     for _ in range(4):
         put(log, b"a", b"b")

@@ -24,6 +24,7 @@ from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.hints import Hint, hint_of, nodes_at
 from odradek.kafka.broker.parked import Until
 from odradek.kafka.broker.partition import Partition
+from odradek.kafka.broker.partitions import ToAppend
 from odradek.kafka.coordinator.txn_errors import for_producer, of_verification
 from odradek.kafka.coordinator.txn_state import Claim
 from odradek.kafka.storage.appending import Appended, verification_of
@@ -58,6 +59,7 @@ FIRST_WITH_HINTS = 10
 KNOWS_ABORTABLE = 11
 KNOWN_ACKS = (ALL_IN_SYNC, 0, 1)
 
+LARGE_BYTES = 256 * 1024  # Less is written soon enough.
 ADMIN_CLIENT = "__admin_client"  # Kafka's own tools may write to internal topics under this name.
 ATTRIBUTES_POSITION = 22  # The lower byte of a batch's attributes.
 RARE = TRANSACTIONAL | Codec.ZSTD  # A batch with neither bit needs no second look.
@@ -98,11 +100,8 @@ async def produce(
     if message.transactional_id is not None:
         verified = await verify(broker, message, request.version)
     now_ms = broker.clock()
-    attempts = [
-        attempt(broker, message, request, topic.name, each, now_ms, verified)
-        for topic in message.topic_data
-        for each in topic.partition_data
-    ]
+    attempt_all = attempt_together if request.size >= LARGE_BYTES else attempt_each
+    attempts = attempt_all(broker, message, request, now_ms, verified)
     for each in attempts:
         if each.partition is not None and is_flush_due(each):
             await flush(broker, each)
@@ -160,16 +159,58 @@ def moved(index: int, hint: Hint) -> PartitionProduceResponse:
     )
 
 
-def attempt(
+def attempt_each(
+    broker: Broker, message: ProduceRequest, request: Request, now_ms: int, verified: Verified
+) -> list[Attempt]:
+    """Append to one partition after the other."""
+    attempts, append = [], broker.partitions.append
+    is_for_all = message.acks == ALL_IN_SYNC
+    for topic in message.topic_data:
+        for each in topic.partition_data:
+            found = checked(broker, message, request, topic.name, each, verified)
+            if isinstance(found, Partition):
+                records, verification = each.records or b"", None
+                if verified:
+                    verification = verification_for(verified, topic.name, each.index)
+                outcome = append(
+                    found, records, now_ms, is_for_all=is_for_all, verification=verification
+                )
+                found = attempted(each.index, found, records, outcome)
+            attempts.append(found)
+    return attempts
+
+
+def attempt_together(
+    broker: Broker, message: ProduceRequest, request: Request, now_ms: int, verified: Verified
+) -> list[Attempt]:
+    """Append to all at once: where much is to be written, other processors write some of it."""
+    attempts: list[Attempt | None] = []
+    wanted: list[ToAppend] = []
+    for topic in message.topic_data:
+        for each in topic.partition_data:
+            found = checked(broker, message, request, topic.name, each, verified)
+            if isinstance(found, Partition):
+                verification = verification_for(verified, topic.name, each.index)
+                wanted.append(ToAppend(found, each.records or b"", verification))
+            attempts.append(found if isinstance(found, Attempt) else None)
+    is_for_all = message.acks == ALL_IN_SYNC
+    outcomes = broker.partitions.append_together(wanted, now_ms, is_for_all=is_for_all)
+    appended = (
+        attempted(it.partition.where.partition, it.partition, it.records, outcome)
+        for it, outcome in zip(wanted, outcomes, strict=True)
+    )
+    return [each or next(appended) for each in attempts]
+
+
+def checked(
     broker: Broker,
     message: ProduceRequest,
     request: Request,
     topic: str,
     data: PartitionProduceData,
-    now_ms: int,
     verified: Verified,
-) -> Attempt:
-    """Append one partition's records, or say why not."""
+) -> Partition | Attempt:
+    """The partition, if one may append to it what came, as far as that can be told here."""
     index, records = data.index, data.records
     if topic in INTERNAL and request.client_id != ADMIN_CLIENT:
         return Attempt(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
@@ -180,17 +221,23 @@ def attempt(
     records = b"" if records is None else records
     if early := mistake(message, request.version, records):
         return refused(index, early, partition, records, -1)
-    verification = verified.get((topic, index)) if verified else None
-    if isinstance(verification, Refusal):
-        return refused(index, verification, partition, records, -1)
-    is_for_all = message.acks == ALL_IN_SYNC
-    found = broker.partitions.append(
-        partition, records, now_ms, is_for_all=is_for_all, verification=verification
-    )
-    if isinstance(found, Appended):
-        return Attempt(index, ErrorCode.NONE, found, None, partition, tenure=partition.tenure)
-    start_offset = partition.log.start_offset if found.code in SEEN_BY_LOG else -1
-    return refused(index, found, partition, records, start_offset)
+    if verified and isinstance(refusal := verified.get((topic, index)), Refusal):
+        return refused(index, refusal, partition, records, -1)
+    return partition
+
+
+def verification_for(verified: Verified, topic: str, index: int) -> Verification | None:
+    found = verified.get((topic, index))
+    return None if isinstance(found, Refusal) else found
+
+
+def attempted(
+    index: int, partition: Partition, records: Records, outcome: Appended | Refusal
+) -> Attempt:
+    if isinstance(outcome, Appended):
+        return Attempt(index, ErrorCode.NONE, outcome, None, partition, tenure=partition.tenure)
+    start_offset = partition.log.start_offset if outcome.code in SEEN_BY_LOG else -1
+    return refused(index, outcome, partition, records, start_offset)
 
 
 def refused(

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from odradek.kafka.broker.meters import TopicMeter
 from odradek.kafka.replication.leader import Leadership
 from odradek.kafka.replication.selector import RACK_AWARE, Candidate, nearest
-from odradek.kafka.storage.appending import Appended, append, append_as_follower
+from odradek.kafka.storage.appending import (
+    Appended,
+    Placed,
+    append,
+    append_as_follower,
+    place,
+    take,
+)
 from odradek.kafka.storage.epochs import UNKNOWN, EpochEnd
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TopicPartition
@@ -190,26 +197,39 @@ class Partition:
         verification: Verification | None = None,
     ) -> Appended | Refusal:
         """Append as leader. Who waits for it is told."""
-        log = self.log
-        appended = append(log, records, self.leader_epoch, now_ms, origin, verification)
+        appended = append(self.log, records, self.leader_epoch, now_ms, origin, verification)
         if isinstance(appended, Appended) and not appended.is_duplicate:
-            meter, size = self.meter, len(records)
-            meter.bytes_in += size
-            meter.messages_in += appended.last_offset - appended.first_offset + 1
-            leadership = self.leadership
-            if (
-                leadership is not None
-                and not leadership.followers
-                and (not log.settings.is_flushed_by_count or log.promised_offset == log.end_offset)
-            ):
-                log.raise_high_watermark(log.end_offset)
-                if self.watchers:
-                    self._tell(size, size)
-            else:
-                self._uncommitted.append((log.end_offset, size))
-                self._tell(size, 0)
-                self.advance()
+            self._grown(appended, len(records))
         return appended
+
+    def place(
+        self, records: Buffer, now_ms: int, verification: Verification | None
+    ) -> Placed | Appended | Refusal:
+        """Begin what `append` does, up to the write..."""
+        return place(self.log, records, self.leader_epoch, now_ms, verification=verification)
+
+    def take(self, placed: Placed, size: int) -> Appended:
+        """...and end it, once that is done."""
+        appended = take(placed)
+        self._grown(appended, size)
+        return appended
+
+    def _grown(self, appended: Appended, size: int) -> None:
+        log, meter, leadership = self.log, self.meter, self.leadership
+        meter.bytes_in += size
+        meter.messages_in += appended.last_offset - appended.first_offset + 1
+        if (
+            leadership is not None
+            and not leadership.followers
+            and (not log.settings.is_flushed_by_count or log.promised_offset == log.end_offset)
+        ):
+            log.raise_high_watermark(log.end_offset)
+            if self.watchers:
+                self._tell(size, size)
+        else:
+            self._uncommitted.append((log.end_offset, size))
+            self._tell(size, 0)
+            self.advance()
 
     def fetched_by(self, broker_id: int, offset: int, start_offset: int, now_ms: int) -> bool:
         """A follower has all that is before an offset; False if it is none of the replicas."""

@@ -7,14 +7,15 @@ partition whose directory failed is offline: it is told apart from one that neve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from random import Random
+from typing import NamedTuple
 
 from odradek.kafka.broker.flushing import Flushes
 from odradek.kafka.broker.meters import Meters
 from odradek.kafka.broker.partition import Partition, Surroundings
 from odradek.kafka.controller.znodes import id_bytes, id_text
-from odradek.kafka.storage.appending import Appended
+from odradek.kafka.storage.appending import Appended, Placed
 from odradek.kafka.storage.checkpoints import read_topic_id, write_topic_id
 from odradek.kafka.storage.directories import LogDirectories
 from odradek.kafka.storage.directory import LogDirectory
@@ -32,6 +33,28 @@ from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 
 DISK_TROUBLE = (DiskError, StorageError, OSError)
+GONE = Refusal(ErrorCode.KAFKA_STORAGE_ERROR)  # Its directory went offline with another's write.
+TOGETHER_MAX = 64  # So few files that all of them stay open.
+
+
+class ToAppend(NamedTuple):
+    """What a producer wants to be appended to a partition."""
+
+    partition: Partition
+    records: Buffer
+    verification: Verification | None
+
+
+def runs(wanted: Iterable[ToAppend]) -> Iterator[list[ToAppend]]:
+    """Cut into runs in which no partition comes twice."""
+    run: dict[Partition, ToAppend] = {}
+    for each in wanted:
+        if each.partition in run or len(run) == TOGETHER_MAX:
+            yield list(run.values())
+            run = {}
+        run[each.partition] = each
+    if run:
+        yield list(run.values())
 
 
 class Partitions:
@@ -305,9 +328,77 @@ class Partitions:
             if partition.log.settings.is_flushed_by_count:
                 self._flush_if_due(partition)
             return appended
-        except DiskFull as error:
-            self._note.warning("%s: %s", partition.where, error)
         except DISK_TROUBLE as error:
+            return self._failed(partition, error)
+
+    def append_together(
+        self, wanted: Iterable[ToAppend], now_ms: int, *, is_for_all: bool
+    ) -> list[Appended | Refusal]:
+        """As `append`, to several partitions: what is to be written is written side by side."""
+        results: list[Appended | Refusal] = []
+        for run in runs(wanted):
+            results += self._append_run(run, now_ms, is_for_all=is_for_all)
+        return results
+
+    def _append_run(
+        self, wanted: list[ToAppend], now_ms: int, *, is_for_all: bool
+    ) -> Iterator[Appended | Refusal]:
+        placed = [self._place(each, now_ms, is_for_all=is_for_all) for each in wanted]
+        refused = self._write_all(wanted, placed)
+        for each, its, refusal in zip(wanted, placed, refused, strict=True):
+            yield self._finish(each, its, refusal) if isinstance(its, Placed) else its
+
+    def _place(
+        self, wanted: ToAppend, now_ms: int, *, is_for_all: bool
+    ) -> Placed | Appended | Refusal:
+        partition, records, verification = wanted
+        if partition.leadership is None:
+            return GONE
+        if is_for_all and partition.is_under_min_isr:
+            return Refusal(ErrorCode.NOT_ENOUGH_REPLICAS)
+        try:
+            return partition.place(records, now_ms, verification)
+        except DISK_TROUBLE as error:
+            return self._failed(partition, error)
+
+    def _write_all(
+        self, wanted: Sequence[ToAppend], placed: Sequence[Placed | Appended | Refusal]
+    ) -> list[Refusal | None]:
+        """Write what has a place; what is refused because that went wrong."""
+        refused: list[Refusal | None] = [None] * len(placed)
+        numbers, writes, size = [], [], 0
+        for number, its in enumerate(placed):
+            if isinstance(its, Placed) and wanted[number].partition.is_leader:
+                numbers.append(number)
+                writes.append(its.write)
+                size += len(its.batch.data)
+        outcomes = self.directories.files.disk.write_all(writes, size)
+        for number, error in zip(numbers, outcomes, strict=True):
+            if error is not None:
+                refused[number] = self._failed(wanted[number].partition, error)
+        return refused
+
+    def _finish(
+        self, wanted: ToAppend, placed: Placed, refusal: Refusal | None
+    ) -> Appended | Refusal:
+        partition = wanted.partition
+        if refusal is not None:
+            return refusal
+        if partition.leadership is None:
+            return GONE
+        try:
+            appended = partition.take(placed, len(wanted.records))
+            if partition.log.settings.is_flushed_by_count:
+                self._flush_if_due(partition)
+            return appended
+        except DISK_TROUBLE as error:
+            return self._failed(partition, error)
+
+    def _failed(self, partition: Partition, error: Exception) -> Refusal:
+        """What its disk did not do, a partition refuses; unless room alone lacked, it is over."""
+        if isinstance(error, DiskFull):
+            self._note.warning("%s: %s", partition.where, error)
+        else:
             self.disk_failed(partition, error)
         return Refusal(ErrorCode.KAFKA_STORAGE_ERROR)
 

@@ -22,6 +22,7 @@ from odradek.kafka.wire.schema import Message
 from odradek.runtime.clock import stopwatch
 from odradek.runtime.frames import SCRATCH_BYTES
 from odradek.runtime.lingering import Lingering
+from odradek.runtime.rooms import Rooms
 
 if TYPE_CHECKING:
     from odradek.kafka.server.connection import Connection
@@ -40,6 +41,7 @@ class Clients:
         self.clock_s = stopwatch()  # The loop's own stands still between its turns.
         self.door = Door(lambda: broker.settings, self.loop, self.clock_s)
         self.scratch = bytearray(SCRATCH_BYTES)
+        self.rooms = Rooms()
         self.lingering = Lingering()
         self.connections: dict[Connection, float] = {}  # The line.
         self._timer: asyncio.TimerHandle | None = None

@@ -99,6 +99,7 @@ class Connection(asyncio.BufferedProtocol):
         self._wire = ServerConnection(
             clients.frame_bytes_max, clients.scratch, origin, clients.handlers
         )
+        self._wire.frames.lender = clients.rooms.lend
         clients.arrive(self)
 
     def enter(self) -> None:

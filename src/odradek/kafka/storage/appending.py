@@ -1,11 +1,13 @@
 """Appending to a log, as its leader or as a follower.
 
 decide (validate, then the producer's state) → one write → apply. A refusal has changed nothing,
-nor has a write that failed for lack of room.
+nor has a write that failed for lack of room. Who appends to several logs may `place` first, have
+all written at once, and then `take` what was written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -17,7 +19,8 @@ from odradek.kafka.storage.names import TRANSACTION_INDEX
 from odradek.kafka.storage.producers import KeptBatch, Verification
 from odradek.kafka.storage.refusal import Refusal
 from odradek.kafka.storage.replay import apply_to
-from odradek.kafka.storage.validate import Accepted, Origin, validate
+from odradek.kafka.storage.tail import Tail
+from odradek.kafka.storage.validate import Origin, validate
 from odradek.kafka.wire.batch import Batch
 from odradek.kafka.wire.batch_errors import CorruptBatch
 from odradek.kafka.wire.control import read_marker
@@ -55,6 +58,17 @@ def verification_of(log: Log, records: Buffer, now_ms: int) -> Verification | No
     return log.producers.verification(*named, now_ms)
 
 
+class Placed(NamedTuple):
+    """A batch that has its place at the end of a log, and is to be written there."""
+
+    log: Log
+    tail: Tail
+    batch: Batch
+    buffers: tuple[bytes, memoryview]
+    write: Callable[[], None]  # By any thread, while nothing else is done with this log.
+    now_ms: int
+
+
 def append(
     log: Log,
     records: Buffer,
@@ -67,6 +81,22 @@ def append(
 
     What begins a transaction needs a verification to which the coordinator has said yes.
     """
+    placed = place(log, records, leader_epoch, now_ms, origin, verification)
+    if not isinstance(placed, Placed):
+        return placed
+    placed.write()
+    return take(placed)
+
+
+def place(
+    log: Log,
+    records: Buffer,
+    leader_epoch: int,
+    now_ms: int,
+    origin: Origin = Origin.CLIENT,
+    verification: Verification | None = None,
+) -> Placed | Appended | Refusal:
+    """Decide where to append, if that is to be; until it is done nothing else may be."""
     accepted = validate(memoryview(records), log.settings, now_ms, origin)
     if isinstance(accepted, Refusal):
         return accepted
@@ -76,12 +106,29 @@ def append(
             return known
         if known is not None:
             return _answer_again(log, known)
-    first_offset = log.end_offset
-    _write(log, accepted, leader_epoch, now_ms)
-    if accepted.batch.producer_id >= 0:
-        _apply(log, accepted.batch)
-    append_time_ms = now_ms if log.settings.is_append_time else NO_TIME
-    return Appended(first_offset, log.end_offset - 1, append_time_ms, log.start_offset)
+    batch, first_offset = accepted.batch, log.end_offset
+    buffers = accepted.stamped(first_offset, leader_epoch)
+    size, timestamp = len(batch.data), batch.max_timestamp
+    tail = log.tail_for(size, first_offset, batch.last_offset, timestamp, now_ms)
+    if leader_epoch != log.epochs.latest:
+        log.epochs.assign(leader_epoch, first_offset)
+        log.names_count += 1
+    return Placed(log, tail, batch, buffers, tail.writing(buffers), now_ms)
+
+
+def take(placed: Placed) -> Appended:
+    """It is written: let the log know."""
+    log, tail, batch, buffers, _, now_ms = placed
+    assert batch.base_offset == log.end_offset, "something else was appended meanwhile"
+    first_offset, last_offset, settings = log.end_offset, batch.last_offset, log.settings
+    size, timestamp = len(batch.data), batch.max_timestamp
+    tail.written(size, last_offset, timestamp, last_offset, settings.index_interval_bytes)
+    tail.latest.appended(first_offset, size, buffers)
+    log.end_offset = last_offset + 1
+    if batch.producer_id >= 0:
+        _apply(log, batch)
+    append_time_ms = now_ms if settings.is_append_time else NO_TIME
+    return Appended(first_offset, last_offset, append_time_ms, log.start_offset)
 
 
 def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
@@ -124,20 +171,6 @@ def _decide(
 def _answer_again(log: Log, known: KeptBatch) -> Appended:
     offsets = known.first_offset, known.last_offset
     return Appended(*offsets, known.timestamp, log.start_offset, is_duplicate=True)
-
-
-def _write(log: Log, accepted: Accepted, leader_epoch: int, now_ms: int) -> None:
-    batch, first_offset = accepted.batch, log.end_offset
-    buffers = accepted.stamped(first_offset, leader_epoch)
-    last_offset, timestamp = batch.last_offset, batch.max_timestamp
-    tail = log.tail_for(len(batch.data), first_offset, last_offset, timestamp, now_ms)
-    if leader_epoch != log.epochs.latest:
-        log.epochs.assign(leader_epoch, first_offset)
-        log.names_count += 1
-    interval = log.settings.index_interval_bytes
-    size = tail.append(buffers, last_offset, timestamp, last_offset, interval)
-    tail.latest.appended(first_offset, size, buffers)
-    log.end_offset = last_offset + 1
 
 
 def _apply(log: Log, batch: Batch) -> None:

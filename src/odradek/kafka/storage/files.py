@@ -15,6 +15,7 @@ from collections import OrderedDict
 from odradek.kafka.storage.latest import AllLatest
 from odradek.kafka.storage.names import TopicPartition
 from odradek.runtime.disk import Disk, File
+from odradek.runtime.rooms import Rooms
 
 OPEN_MAX = 2048
 
@@ -26,6 +27,7 @@ class OpenFiles:
         self.disk = disk
         self.rolled: dict[TopicPartition, None] = {}  # Since somebody last took them out.
         self.latest = AllLatest()
+        self.rooms = Rooms()  # For what is read in large pieces.
         self._count_max = count_max
         self._files: OrderedDict[str, File] = OrderedDict()
 

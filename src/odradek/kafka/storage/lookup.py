@@ -13,11 +13,13 @@ from typing import NamedTuple
 from odradek.kafka.storage.aborted import AbortedTransaction
 from odradek.kafka.storage.heads import NO_TIMESTAMP, Head, walk_heads, whole_end
 from odradek.kafka.storage.segment import Segment
-from odradek.kafka.storage.source import Source
+from odradek.kafka.storage.source import LARGE_BYTES, Source
 from odradek.kafka.storage.view import SegmentView
 from odradek.kafka.wire.batch import Batch
 from odradek.kafka.wire.message_set import read_message, unwrap
 from odradek.kafka.wire.records import Record, read_records
+
+FEW = 4
 
 
 class Fetched(NamedTuple):
@@ -59,12 +61,15 @@ def fetch(source: Source, views: Sequence[SegmentView], wanted: Wanted) -> Fetch
 def fetch_at(source: Source, view: SegmentView, position: int, wanted: Wanted) -> Fetched:
     """Batches from one that begins at this position."""
     size = view.size(source)
-    data = source.read(view.path, position, min(wanted.bytes_max, size - position))
+    fitting = min(wanted.bytes_max, size - position)
+    if fitting >= LARGE_BYTES:
+        fitting = whole_bytes(source, view.path, position, fitting)
+    data = source.read_large(view.path, position, fitting)
     count, last_offset = whole_end(data, position, wanted.upper_offset)
     if last_offset is None and wanted.is_first_whole:
         first = _head_at(source, view, position)
         if first is not None and first.base_offset < wanted.upper_offset:
-            data = source.read(view.path, position, first.size)
+            data = source.read_large(view.path, position, first.size)
             count, last_offset = first.size, first.last_offset
     if last_offset is None:
         return Fetched(b"", wanted.offset)
@@ -73,6 +78,19 @@ def fetch_at(source: Source, view: SegmentView, position: int, wanted: Wanted) -
     goes_on = position + count < size or not view.is_finished
     segment = view.segment if goes_on else None
     return Fetched(whole, last_offset + 1, (), segment, position + count)
+
+
+def whole_bytes(source: Source, path: str, position: int, count: int) -> int:
+    """How many of so many bytes are worth reading: of a few large batches those that are whole.
+
+    Of many small ones no more than a little would be read in vain.
+    """
+    end = position
+    for head in walk_heads(source, path, position, position + count):
+        if head.size < count // FEW:
+            return count
+        end = head.end
+    return end - position
 
 
 def fetch_committed(source: Source, views: Sequence[SegmentView], wanted: Wanted) -> Fetched:

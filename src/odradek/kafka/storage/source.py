@@ -13,6 +13,8 @@ from odradek.kafka.storage.files import OpenFiles
 from odradek.runtime.disk import Disk, File
 from odradek.runtime.errors import OdradekError
 
+LARGE_BYTES = 256 * 1024  # From here on memory is better not taken anew each time.
+
 
 class NotCached(OdradekError):
     """To read this one would have to wait."""
@@ -23,6 +25,9 @@ class Source(Protocol):
 
     def read(self, path: str, position: int, count: int) -> bytes:
         """Up to `count` bytes; fewer only at the end of the file."""
+
+    def read_large(self, path: str, position: int, count: int) -> bytes | memoryview:
+        """As `read`, for what is sent on and then forgotten."""
 
     def size(self, path: str) -> int: ...
 
@@ -38,6 +43,15 @@ class WarmSource:
         if data is None:
             raise NotCached(path)
         return data
+
+    def read_large(self, path: str, position: int, count: int) -> bytes | memoryview:
+        room = self._files.rooms.lend(count) if count >= LARGE_BYTES else None
+        if room is None:
+            return self.read(path, position, count)
+        found = self._files.get(path).pread_cached_into(position, room)
+        if found is None:
+            raise NotCached(path)
+        return room[:found]
 
     def size(self, path: str) -> int:
         return self._files.get(path).size()
@@ -64,6 +78,9 @@ class ColdSource:
 
     def read(self, path: str, position: int, count: int) -> bytes:
         return self._file(path).pread(position, count)
+
+    def read_large(self, path: str, position: int, count: int) -> bytes | memoryview:
+        return self.read(path, position, count)
 
     def size(self, path: str) -> int:
         return self._file(path).size()

@@ -7,6 +7,9 @@ ends with.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.heads import NO_TIMESTAMP, walk_heads
 from odradek.kafka.storage.index import OFFSET_ENTRY, TIME_ENTRY, GrowingIndex
@@ -124,8 +127,29 @@ class Tail:
         interval_bytes: int,
     ) -> int:
         """Write a set of batches; return how many bytes it has."""
-        position, size = self.size, sum(map(len, buffers))
-        self._write(buffers)
+        size = sum(map(len, buffers))
+        self.writing(buffers)()
+        self.written(size, last_offset, max_timestamp, max_timestamp_offset, interval_bytes)
+        return size
+
+    def writing(self, buffers: tuple[Buffer, ...]) -> Callable[[], None]:
+        """The write itself, to be done by any thread while nothing else is done with this log."""
+        file = self._files.get(self.segment.path)
+        if self._is_preallocated:
+            data = buffers[0] if len(buffers) == 1 else b"".join(buffers)
+            return partial(file.write, self.size, data)
+        return partial(file.extend, self.size, *buffers)
+
+    def written(
+        self,
+        size: int,
+        last_offset: int,
+        max_timestamp: int,
+        max_timestamp_offset: int,
+        interval_bytes: int,
+    ) -> None:
+        """So many bytes are at the end now."""
+        position = self.size
         self.size += size
         if not position:
             self._first_timestamp = max_timestamp
@@ -135,14 +159,6 @@ class Tail:
             self._add_time()
             self._bytes_since_entry = 0
         self._bytes_since_entry += size
-        return size
-
-    def _write(self, buffers: tuple[Buffer, ...]) -> None:
-        file = self._files.get(self.segment.path)
-        if self._is_preallocated:
-            file.write(self.size, buffers[0] if len(buffers) == 1 else b"".join(buffers))
-            return
-        file.extend(self.size, *buffers)
 
     def finish(self) -> None:
         """Leave files that are as long as what they hold, the largest timestamp included."""
