@@ -52,6 +52,7 @@ class GroupShard(ShardShell):
     def __init__(self, broker: Broker, partition: Partition, clock: Clock, shard: Shard) -> None:
         super().__init__(broker, partition, clock, broker.settings.offsets_load_buffer_size)
         self.shard = shard
+        self._codec = Codec(broker.settings.offsets_topic_compression_codec)
         self._expiry: asyncio.TimerHandle | None = None
 
     async def ask(
@@ -124,7 +125,7 @@ class GroupShard(ShardShell):
     def _wanted(self, append: Append, verification: Verification | None) -> Wanted:
         settings = self._broker.settings
         return Wanted(
-            append.batch(Codec(settings.offsets_topic_compression_codec)),
+            append.batch(self._codec),
             settings.offsets_commit_timeout_ms,
             partial(self._appended, append.number),
             settings.offsets_commit_required_acks == ALL_IN_SYNC,

@@ -28,8 +28,7 @@ class Answer(NamedTuple):
     response: Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(NamedTuple):
     """One batch for the shard's partition. Offsets count from 0; the log stamps its own."""
 
     number: int  # By which the shell reports how it went.
@@ -44,8 +43,7 @@ class Append:
         return write_pairs(self.pairs, self.time_ms, envelope)
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(NamedTuple):
     """What came of one call, in the order in which it must be done."""
 
     answers: tuple[Answer, ...]
