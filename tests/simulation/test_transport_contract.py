@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import pytest
 
@@ -99,8 +100,9 @@ async def test_data_waits_while_reading_is_paused() -> None:
         await pair.far.until_data(b"early")
 
 
-# uvloop starts to read only after this pause, which is then forgotten.
-@on_loops(on_asyncio, on_simulation)
+# uvloop starts to read only after this pause, which is then forgotten. So did asyncio: that of
+# Python 3.11.2 forgets it, that of 3.11.7 does not.
+@on_loops(*([on_asyncio] if sys.version_info >= (3, 11, 7) else []), on_simulation)
 async def test_a_protocol_may_pause_reading_before_anything_came() -> None:
     class Shy(Recorder):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
