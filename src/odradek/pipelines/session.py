@@ -69,8 +69,6 @@ def start(master: str | None, settings: Mapping[str, str]) -> SparkSession:
         return remote
     if is_this_machine(where):
         prepare_python()
-    if is_this_machine(where):
-        prepare_python()
     prepare_java()
     builder = SparkSession.builder.master(where).appName("odradek")
     more = SETTINGS_LOCAL if where.startswith("local") else {}

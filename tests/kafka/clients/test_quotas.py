@@ -125,7 +125,7 @@ def test_a_producer_is_held_back_until_its_quota_is_taken_away(
     def is_held_back() -> bool:
         """Where the disk is slow, once may not be too much: the machine itself holds it back."""
         nonlocal took_s
-        took_s += limited.produce(topic)
+        took_s = limited.produce(topic)
         return bool(limited.pauses_s)
 
     wait_until(is_held_back)
