@@ -449,3 +449,4 @@ def set_config(tree: Tree, text: str, wall_ms: int) -> None:
         node.data = text.encode()
         node.version = -1
         node.mtime = wall_ms
+        node.sheet.is_stale = True

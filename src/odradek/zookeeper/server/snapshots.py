@@ -1,13 +1,14 @@
 """When snapshots are taken, and how: in slices, between the requests.
 
-A slice is made on the loop and written off it. The server answers between two slices, and the
-tree goes on changing under the snapshot: see `storage.snapshot_slices` for why that is sound.
+A slice is made on the loop and written off it, or copied there from the last snapshot if nothing
+has changed in it. The server answers between two slices, and the tree goes on changing under the
+snapshot: see `storage.snapshot_slices` for why that is sound.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Protocol
 
@@ -15,8 +16,10 @@ from odradek.runtime.disk import Disk, DiskError
 from odradek.runtime.logs import NodeLog
 from odradek.zookeeper.server.distribution import Distribution
 from odradek.zookeeper.state.tree import Tree
-from odradek.zookeeper.storage.snapshot_file import SnapshotFile
-from odradek.zookeeper.storage.snapshot_slices import SnapshotFormat, snapshot_slices
+from odradek.zookeeper.storage.names import snapshot_name
+from odradek.zookeeper.storage.snapshot_file import NotAsWritten, SnapshotFile
+from odradek.zookeeper.storage.snapshot_renewal import Renewal
+from odradek.zookeeper.storage.snapshot_slices import SnapshotFormat
 
 Source = tuple[Tree, Mapping[int, int]]  # What is snapshot: the time-outs are those of sessions.
 Finish = Callable[[], DiskError | None]
@@ -84,9 +87,12 @@ class Snapshots:
     async def _take(self, tree: Tree, timeouts: Mapping[int, int]) -> str | None:
         started_s = asyncio.get_running_loop().time()
         zxid = tree.last_zxid
-        slices = snapshot_slices(tree, timeouts, self._parts)
         try:
-            path = await self._write(zxid, tree, slices)
+            path = await self._write(zxid, tree, timeouts)
+        except NotAsWritten as error:
+            self._note.error("nothing is taken over from an earlier snapshot: %s", error)
+            tree.sheets.forget_kept()
+            return await self._take(tree, timeouts)
         except DiskError as error:
             self._note.error("no snapshot at %#x: %s", zxid, error)
             self.failed_count += 1
@@ -97,19 +103,26 @@ class Snapshots:
         self._note.info("snapshot at %#x written", zxid)
         return path
 
-    async def _write(self, zxid: int, tree: Tree, slices: Iterator[bytes]) -> str:
+    async def _write(self, zxid: int, tree: Tree, timeouts: Mapping[int, int]) -> str:
         in_thread = asyncio.get_running_loop().run_in_executor
+        path = f"{self._directory}/{snapshot_name(zxid, self._compression)}"
+        renewal = Renewal(tree, timeouts, self._parts, path)
         file = await in_thread(
             None, SnapshotFile, self._disk, self._directory, zxid, self._compression
         )
         try:
-            for chunk in slices:
-                await in_thread(None, file.write, chunk)
+            for piece in renewal.pieces():
+                if isinstance(piece, bytes):
+                    await in_thread(None, file.write, piece)
+                else:
+                    await in_thread(None, file.copy, piece)
             if failure := await self.in_turn(lambda: self._finish(file, tree)):
                 raise failure
         except BaseException:
             file.abandon()
             raise
+        if not self._compression:  # There is no place in a stream to copy from.
+            renewal.finished()
         return file.path
 
     def _finish(self, file: SnapshotFile, tree: Tree) -> DiskError | None:

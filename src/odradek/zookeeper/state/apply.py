@@ -84,6 +84,7 @@ def _create(
         store.add(path, Node(data, shared, owner, zxid, header.time), parent)
     else:
         existing.acl = shared
+        existing.sheet.is_stale = True
     store.changed(parent_path, parent)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from struct import Struct
 from zlib import crc32
 
+from odradek.zookeeper.state.sheets import Sheet
 from odradek.zookeeper.wire.messages.data import ACL, Stat
 
 # Owners that are no sessions: what makes a znode a container, or gives it a time to live.
@@ -59,6 +60,7 @@ class Node:
         "owner",
         "pzxid",
         "seed",
+        "sheet",
         "version",
     )
 
@@ -77,9 +79,10 @@ class Node:
         # Where the digest begins: with the path and the data. Kept for nodes that change, as the
         # parent of many does with every child; None until then, and when the data is new.
         self.seed: int | None = None
+        self.sheet: Sheet  # Given by the tree, as the children are.
 
     def copy(self) -> Node:
-        """The same numbers; the children are not copied, only counted."""
+        """The same numbers; the children are not copied, only counted; the tree gives the sheet."""
         twin = object.__new__(Node)
         twin.data = self.data
         twin.acl = self.acl

@@ -2,7 +2,8 @@
 
 `apply` changes it through a few verbs, `get`, `change`/`changed`, `add`, `remove` and `resized`,
 which keep what is found through it true: children, ephemerals by session, containers, times to
-live, quotas, the digest. A `Layer` has the same verbs, for what is decided and not yet committed.
+live, quotas, the digest, sheets. A `Layer` has the same verbs, for what is decided and not yet
+committed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from odradek.zookeeper.state.quota import (
     QuotaText,
     stats_path,
 )
+from odradek.zookeeper.state.sheets import SHEET_NODES, Sheets
 from odradek.zookeeper.wire.codes import Perms
 from odradek.zookeeper.wire.messages.data import ACL, Id, open_acl
 
@@ -41,6 +43,7 @@ class Tree:
         self.containers: set[str] = set()
         self.ttls: set[str] = set()
         self.quotas = Quotas()
+        self.sheets = Sheets(self.get)
         self.acls: dict[Acl, Acl] = {OPEN_ACL: OPEN_ACL}  # Each that a node has or had.
 
     @classmethod
@@ -74,6 +77,8 @@ class Tree:
 
     def put_root(self, root: Node) -> None:
         self.nodes[""] = self.nodes[ROOT] = root
+        root.sheet = self.sheets.last
+        root.sheet.paths.append("")
         root.digest = root.compute_digest(ROOT)
         self.digest = root.digest
 
@@ -88,6 +93,7 @@ class Tree:
     def changed(self, path: str, node: Node) -> None:
         """The numbers or the data of this node are now others."""
         self.digest = (self.digest - node.digest + node.renew_digest(path)) & DIGEST_MASK
+        node.sheet.is_stale = True
 
     def adopt(self, changes: dict[str, Node | None]) -> None:
         """Take over what a transaction made on a layer: nodes made, changed or (None) deleted.
@@ -105,6 +111,8 @@ class Tree:
                 self._drop(path, before, nodes[parent_of(path) or ROOT])
             else:
                 node.children = before.children
+                sheet = node.sheet = before.sheet
+                sheet.is_stale = True
                 nodes[path] = node
                 if path == ROOT:
                     nodes[""] = node
@@ -130,6 +138,11 @@ class Tree:
             children = parent.children = {}
         children[path[path.rfind("/") + 1 :]] = None
         self.nodes[path] = node
+        sheet = self.sheets.last
+        if len(sheet.paths) >= SHEET_NODES:
+            sheet = self.sheets.next()
+        sheet.paths.append(path)
+        node.sheet = sheet
         self.digest = (self.digest + node.digest) & DIGEST_MASK
         if node.owner:
             self._index_owner(path, node.owner)
@@ -147,6 +160,7 @@ class Tree:
 
     def _drop(self, path: str, node: Node, parent: Node) -> None:
         del self.nodes[path]
+        self.sheets.gone(node.sheet)
         assert parent.children is not None
         parent.children.pop(name_of(path), None)
         self.digest = (self.digest - node.digest) & DIGEST_MASK
@@ -172,6 +186,7 @@ class Tree:
                 used.count += nodes_more
                 used.data_bytes += bytes_more
                 stats.data = used.text()
+                stats.sheet.is_stale = True
 
     def count_below(self, path: str) -> tuple[int, int]:
         """How many znodes and bytes a subtree holds, its top included."""

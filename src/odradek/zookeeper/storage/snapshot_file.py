@@ -7,14 +7,21 @@ synced.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from zlib import adler32
 
-from odradek.runtime.disk import Disk, DiskError
+from odradek.runtime.disk import Disk, DiskError, File
+from odradek.zookeeper.state.sheets import Kept
 from odradek.zookeeper.state.tree import Tree
 from odradek.zookeeper.storage.compression import compressor
 from odradek.zookeeper.storage.names import snapshot_name
 from odradek.zookeeper.storage.snapshot_slices import ALL_PARTS, SnapshotFormat, snapshot_slices
 
 UNFINISHED = "unfinished."
+COPY_BYTES = 1024 * 1024
+
+
+class NotAsWritten(DiskError):
+    """An earlier snapshot does not hold, or no longer, what was written to it."""
 
 
 class SnapshotFile:
@@ -32,6 +39,26 @@ class SnapshotFile:
 
     def write(self, chunk: bytes) -> None:
         self._append(self._compressor.compress(chunk))
+
+    def copy(self, sheets: list[Kept]) -> None:
+        """Take over sheets of one earlier snapshot, or raise `NotAsWritten`."""
+        path = sheets[0].path
+        try:
+            with self._disk.open(path, read_only=True) as earlier:
+                for kept in sheets:
+                    self._copy_sheet(earlier, kept)
+        except FileNotFoundError as error:
+            raise NotAsWritten(path, "it is gone") from error
+
+    def _copy_sheet(self, earlier: File, kept: Kept) -> None:
+        checksum = adler32(b"")
+        end = kept.position + kept.size
+        for position in range(kept.position, end, COPY_BYTES):
+            data = earlier.pread(position, min(COPY_BYTES, end - position))
+            checksum = adler32(data, checksum)
+            self.write(data)
+        if checksum != kept.checksum:
+            raise NotAsWritten(earlier.path, f"the bytes from {kept.position} to {end} are others")
 
     def finish(self) -> None:
         """Make it the snapshot. The log must be synced as far as the tree was applied."""

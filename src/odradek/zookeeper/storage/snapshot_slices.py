@@ -4,9 +4,9 @@ A snapshot is fuzzy: it is named after the transaction that was last applied whe
 node in it is as it was when its slice came. Replaying the log from that transaction on makes it
 true again, as `apply` sets numbers and never counts them.
 
-What was created since the start is left out: the replay creates it, below a parent that is there.
-So parents come before their children, as nodes are kept in the order of their creation. An ACL
-that was unknown at the start is written as the open one: the replay sets it.
+What was created since the start is left out: it stands on a later sheet, and the replay creates it,
+below a parent that is there. So parents come before their children, as sheets keep the order of
+creation. An ACL that was unknown at the start is written as the open one: the replay sets it.
 
 The digest, and the zxid that goes with it, are those of the end. A tree that came in slices itself,
 from a leader, has none to show until it is brought to where that snapshot ended.
@@ -14,14 +14,14 @@ from a leader, has none to show until it is brought to where that snapshot ended
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from struct import Struct
 from zlib import adler32
 
 from odradek.zookeeper.state.node import Node
-from odradek.zookeeper.state.paths import ROOT
+from odradek.zookeeper.state.sheets import Sheet
 from odradek.zookeeper.state.tree import OPEN_ACL, Acl, Tree
 from odradek.zookeeper.wire.messages.file import FileHeader
 
@@ -66,27 +66,25 @@ def snapshot_slices(
 
     What is returned gives the bytes, slice by slice. Between two slices the tree may change.
     """
-    start, nodes = begin(tree, timeouts, slice_nodes)
+    start, acl_ids, sheets = begin(tree, timeouts)
+    nodes = node_slices(tree, sheets, acl_ids, slice_nodes)
     return sealed_slices(HEADER + start, nodes, tree, parts)
 
 
 def body_slices(tree: Tree, timeouts: Mapping[int, int]) -> Iterator[bytes]:
     """The same as a leader sends it to a learner: neither header nor seals."""
-    start, nodes = begin(tree, timeouts, SLICE_NODES)
-    return chain((start,), nodes, (MARK,))
+    start, acl_ids, sheets = begin(tree, timeouts)
+    return chain((start,), node_slices(tree, sheets, acl_ids, SLICE_NODES), (MARK,))
 
 
-def begin(
-    tree: Tree, timeouts: Mapping[int, int], slice_nodes: int
-) -> tuple[bytes, Iterator[bytes]]:
-    """The sessions and the ACLs, and the nodes in slices."""
+def begin(tree: Tree, timeouts: Mapping[int, int]) -> tuple[bytes, dict[Acl, int], list[Sheet]]:
+    """What stands before the nodes, the numbers of their ACLs, and the sheets that hold them."""
     acl_ids = {acl: number for number, acl in enumerate(tree.acls) if acl != OPEN_ACL}
     start = [COUNT.pack(len(timeouts))]
     start += (SESSION.pack(*session) for session in timeouts.items())
     start += acl_map(acl_ids)
-    paths = list(tree.nodes)
-    paths.remove(ROOT)  # The root is written as "".
-    return b"".join(start), node_slices(tree, paths, tree.last_zxid, acl_ids, slice_nodes)
+    tree.sheets.turn()
+    return b"".join(start), acl_ids, tree.sheets.all[:-1]
 
 
 def acl_map(acl_ids: dict[Acl, int]) -> Iterator[bytes]:
@@ -98,15 +96,16 @@ def acl_map(acl_ids: dict[Acl, int]) -> Iterator[bytes]:
 
 
 def node_slices(
-    tree: Tree, paths: list[str], start_zxid: int, acl_ids: dict[Acl, int], slice_nodes: int
+    tree: Tree, sheets: Iterable[Sheet], acl_ids: dict[Acl, int], slice_nodes: int = SLICE_NODES
 ) -> Iterator[bytes]:
-    """The nodes of these paths that are still there, some hundred at a time."""
+    """The nodes of these sheets that are still there, some hundred at a time."""
     get = tree.get
     written: list[bytes] = []
     byte_count = 0
-    for number, path in enumerate(paths, 1):
+    standing = ((sheet, path) for sheet in sheets for path in sheet.paths)
+    for number, (sheet, path) in enumerate(standing, 1):
         node = get(path)
-        if node is not None and node.czxid <= start_zxid:
+        if node is not None and node.sheet is sheet:
             encoded = encode_node(path, node, acl_ids)
             written.append(encoded)
             byte_count += len(encoded)
@@ -147,6 +146,11 @@ def sealed_slices(
     for chunk in nodes:
         checksum = adler32(chunk, checksum)
         yield chunk
+    yield from end_slices(tree, parts, checksum)
+
+
+def end_slices(tree: Tree, parts: SnapshotFormat, checksum: int) -> Iterator[bytes]:
+    """What follows the nodes, given the checksum of all that is before."""
     pieces = [MARK]
     if parts.has_digest:
         # A tree without transactions has no digest yet.
