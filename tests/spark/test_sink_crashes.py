@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
+from time import time
 
 import pytest
 from pyspark import __version__ as spark_version
@@ -29,6 +30,7 @@ ROUNDS = int(os.environ.get("KILL_ROUNDS", "2"))
 SEED = int(os.environ.get("SEED", "7"))
 FED = 3 * ROWS_A_BATCH  # To each of two partitions before each round: six batches.
 PATIENCE_S = 600
+TOLD_MAX = 5_000
 
 
 class Copy:
@@ -37,6 +39,7 @@ class Copy:
     def __init__(self, arguments: list[str], checkpoint: Path) -> None:
         self._arguments = arguments
         self._checkpoint = checkpoint
+        self._log = checkpoint.with_suffix(".log")
         self._process: subprocess.Popen[bytes] | None = None
         self.starts = 0
 
@@ -44,12 +47,10 @@ class Copy:
         """Start it if it does not run."""
         if self._process is None or self._process.poll() is not None:
             command = [sys.executable, "-m", "tests.spark.copying", *self._arguments, trigger]
-            self._process = subprocess.Popen(
-                command,
-                start_new_session=True,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            with self._log.open("ab") as log:
+                self._process = subprocess.Popen(
+                    command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=log
+                )
             self.starts += 1
         return self._process
 
@@ -66,7 +67,17 @@ class Copy:
             self.ensure()
             return self.batches() >= wanted
 
-        wait_until(is_there, PATIENCE_S)
+        try:
+            wait_until(is_there, PATIENCE_S)
+        except AssertionError as error:
+            error.add_note(self.account())
+            raise
+
+    def account(self) -> str:
+        """What there is to say of a copy that does not get on: does it hang, or end each time?"""
+        silent_s = time() - self._log.stat().st_mtime
+        told = self._log.read_text(errors="replace")[-TOLD_MAX:]
+        return f"start {self.starts}, silent for {silent_s:.0f} s after:\n{told}"
 
     def kill(self) -> None:
         """End the driver, its JVM and its workers as a power cut would."""

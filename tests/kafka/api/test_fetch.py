@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from odradek.kafka.broker.shards_line import Line, Wanted
 from odradek.kafka.storage.validate import Origin
 from odradek.kafka.wire.compression import Codec
 from odradek.kafka.wire.control import MarkerType
@@ -41,6 +42,7 @@ from tests.kafka.broker.served import (
 )
 from tests.kafka.storage.logs import batch_of, marker_of
 
+AT_ONCE_S = 20  # Well before a fetch that rests would be answered.
 OUT_OF_RANGE = ErrorCode.OFFSET_OUT_OF_RANGE
 
 
@@ -375,6 +377,59 @@ async def test_a_follower_that_rests_in_its_session_gets_what_is_appended(served
         assert partition.log.high_watermark == number
         partition.append(batch_of([b"%d" % number]), 0)
         assert [values_of(each) for each in told(await task)] == [[b"%d" % number]]
+
+
+def named(offsets: dict[int, int], session_id: int = 0, session_epoch: int = -1) -> FetchRequest:
+    """A follower's fetch of partitions from offsets, which has a minute to rest."""
+    partitions = [
+        FetchPartition(
+            partition=index,
+            current_leader_epoch=0,
+            fetch_offset=offset,
+            partition_max_bytes=1 << 20,
+        )
+        for index, offset in offsets.items()
+    ]
+    return FetchRequest(
+        replica_state=ReplicaState(replica_id=2, replica_epoch=9),
+        max_wait_ms=60_000 if session_epoch else 0,
+        min_bytes=1,
+        session_id=session_id,
+        session_epoch=session_epoch,
+        topics=[FetchTopic(topic_id=TOPIC_ID, partitions=partitions)],
+    )
+
+
+def append_one_after_the_other(served: Served) -> None:
+    """As coordinators do: once the first is on all replicas, the second is written."""
+    first, second = (served.lead(index=it, replicas=(BROKER_ID, 2)) for it in (0, 1))
+    then = Wanted(batch_of([b"a"]), 60_000, lambda _: second.append(batch_of([b"b"]), 0))
+    Line(served.broker, first).append([then], 0)
+
+
+async def get_at_once(served: Served, message: FetchRequest) -> FetchResponse:
+    asked = served.ask(message, FETCH_VERSION, FetchResponse)
+    return await asyncio.wait_for(asked, AT_ONCE_S)
+
+
+@with_broker()
+async def test_a_follower_gets_at_once_what_its_own_fetch_has_brought_about(
+    served: Served,
+) -> None:
+    append_one_after_the_other(served)
+    answer = await get_at_once(served, named({1: 0, 0: 1}))
+    assert [values_of(each) for each in told(answer)] == [[b"b"], []]
+
+
+@with_broker()
+async def test_a_follower_gets_at_once_what_its_own_fetch_has_brought_about_in_its_session(
+    served: Served,
+) -> None:
+    append_one_after_the_other(served)
+    opened = await get_at_once(served, named({0: 0, 1: 0}, session_epoch=0))
+    assert [values_of(each) for each in told(opened)] == [[b"a"], []]
+    answer = await get_at_once(served, named({0: 1}, opened.session_id, 1))
+    assert [b"b"] in [values_of(each) for each in told(answer)]
 
 
 @with_broker()

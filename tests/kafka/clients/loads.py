@@ -10,6 +10,7 @@ come once more, all of them and right behind themselves. Any other repetition is
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from enum import Enum
 from itertools import pairwise
 from threading import Event, Thread
@@ -32,6 +33,7 @@ BURST = 5
 RESENT_MAX = 2000  # More is not under way at once.
 BETWEEN_BURSTS_S = 0.02
 GIVEN_UP_S = 30.0
+NEVER_RETURNS_S = 20.0
 AGAIN_SOON: dict[str, object] = {
     "retry.backoff.ms": 50,
     "reconnect.backoff.ms": 20,
@@ -295,7 +297,9 @@ class Copier:
                 offsets[partition] = offset + 1
             places = [TopicPartition(self._source, *it) for it in offsets.items()]
             group = consumer.consumer_group_metadata()
-            self._steadily(lambda: producer.send_offsets_to_transaction(places, group, 10))
+            self._steadily(
+                lambda: bounded(lambda: producer.send_offsets_to_transaction(places, group, 10))
+            )
             self._steadily(lambda: producer.commit_transaction(10))
         except KafkaException as failed:
             producer = self._give_up(consumer, producer, failed)
@@ -324,11 +328,7 @@ class Copier:
             consumer.seek(TopicPartition(place.topic, place.partition, offset))
 
     def _steadily(self, call: Callable[[], object]) -> None:
-        """Ask until there is an answer that is not "ask again".
-
-        But not for ever: librdkafka waits for a group's coordinator that it knows of, even after
-        the cluster has told it that this broker is gone, and then asks nobody any more.
-        """
+        """Ask until there is an answer that is not "ask again", but not for ever."""
         deadline = monotonic() + GIVEN_UP_S
         while True:
             try:
@@ -336,8 +336,29 @@ class Copier:
             except KafkaException as failed:
                 error = failed.args[0]
                 is_lost = error.code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT)
-                is_over = self._end.is_set() or monotonic() > deadline
+                is_over = self._end.is_set() or monotonic() > deadline or error.fatal()
                 if is_over or not (error.retriable() or is_lost):
                     raise
             else:
                 return
+
+
+def bounded(call: Callable[[], object], seconds: float = NEVER_RETURNS_S) -> None:
+    """Leave a call that does not return to itself: whoever made it is broken for good.
+
+    librdkafka waits for a group's coordinator that it knows of even after the cluster has told it
+    that this broker is gone, and minds no timeout meanwhile (its issues 5456 and 5511).
+    """
+    done: Future[object] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(call())
+        except KafkaException as failed:
+            done.set_exception(failed)
+
+    Thread(target=run, daemon=True).start()
+    try:
+        done.result(seconds)
+    except TimeoutError:
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "no return", fatal=True)) from None

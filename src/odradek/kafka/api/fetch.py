@@ -122,7 +122,7 @@ async def wait(
         if asked.is_committed and is_unclear(context, parts):
             wanted = 1  # The end of a transaction shows more than it appends.
         waiter = BytesWanted(wanted, is_follower=asked.replica_id != CONSUMER)
-        is_in_time = await parked.wait(waiter, watched, left_ms)
+        is_in_time = has_moved(asked, context, parts) or await parked.wait(waiter, watched, left_ms)
         context.look_again()
         is_known = asked.is_follower and context.is_incremental and not waiter.has_changed
         look = Look.FOR_BYTES if is_known else Look.AGAIN
@@ -133,6 +133,32 @@ async def wait(
         if wanted:
             left_ms = max(0, int((deadline_s - parked.loop.time()) * 1000))
     return parts
+
+
+def has_moved(asked: Asked, context: Context, parts: list[Part]) -> bool:
+    """Whether there is more to see than when we looked.
+
+    What a follower has fetched may commit what a coordinator waits for, which then appends, here
+    and now, to a partition that this very fetch has looked at or left to rest: nobody who waits
+    could be told of it yet.
+    """
+    if context.session is None:
+        return any(
+            part.partition is not None and asked.upper_offset(part.partition) > part.upper_offset
+            for part in parts
+        )
+    unread = [
+        entry
+        for entry in context.session.stale
+        if entry.watched is not None and asked.upper_offset(entry.watched) > entry.fetch_offset
+    ]
+    if not unread:
+        return False
+    seen = {part.entry: part.upper_offset for part in parts}
+    return any(
+        entry.watched is not None and asked.upper_offset(entry.watched) > seen.get(entry, -1)
+        for entry in unread
+    )
 
 
 def let_rest(asked: Asked, parts: list[Part]) -> None:

@@ -48,6 +48,7 @@ class Part:
     diverging: EpochEnd | None = None
     preferred: int | None = None  # The replica to read from instead (KIP-392).
     is_settled: bool = False  # There is something to say that does not wait for data.
+    upper_offset: int = -1  # Up to where there was something to see when it was looked at.
 
     def fail(self, error: ErrorCode) -> None:
         self.error, self.is_settled = error, True
@@ -145,6 +146,7 @@ def read_within_limits(asked: Asked, part: Part, left: int, *, is_first: bool) -
     is_limited = asked.is_follower and asked.broker.replication_quotas.leader
     if is_limited and is_held_back(asked, partition, entry.fetch_offset):
         part.fetched = Fetched(b"", entry.fetch_offset)
+        part.upper_offset = asked.upper_offset(partition)
     else:
         read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
 
@@ -212,7 +214,7 @@ def read_part(asked: Asked, part: Part, bytes_max: int, *, is_first: bool) -> No
     partition = part.partition
     assert partition is not None
     log, offset = partition.log, part.entry.fetch_offset
-    upper_offset = asked.upper_offset(partition)
+    upper_offset = part.upper_offset = asked.upper_offset(partition)
     has_none = offset >= upper_offset or (bytes_max <= 0 and not is_first)
     if has_none and log.start_offset <= offset <= log.end_offset:
         part.fetched = Fetched(b"", offset)
