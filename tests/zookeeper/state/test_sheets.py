@@ -45,6 +45,17 @@ def test_nodes_that_come_and_go_leave_no_sheets_behind() -> None:
     assert len(tree.sheets.last.paths) <= SHEET_NODES
 
 
+def test_one_node_that_comes_and_goes_again_and_again_takes_no_more_than_a_sheet() -> None:
+    tree = Tree.fresh()
+    for _ in range(3 * SHEET_NODES):
+        make(tree, "/a")
+        unmake(tree, "/a")
+    make(tree, "/a")
+    tree.sheets.turn()
+    assert standing(tree).count("/a") == 1
+    assert len(tree.sheets.all) == 2
+
+
 def test_a_sheet_whose_nodes_are_all_gone_is_gone() -> None:
     tree = Tree.fresh()
     for number in range(4 * SHEET_NODES):

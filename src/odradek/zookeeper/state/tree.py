@@ -137,12 +137,12 @@ class Tree:
         if children is None:
             children = parent.children = {}
         children[path[path.rfind("/") + 1 :]] = None
-        self.nodes[path] = node
         sheet = self.sheets.last
         if len(sheet.paths) >= SHEET_NODES:
             sheet = self.sheets.next()
         sheet.paths.append(path)
         node.sheet = sheet
+        self.nodes[path] = node  # Only now: every node that is found stands on a sheet.
         self.digest = (self.digest + node.digest) & DIGEST_MASK
         if node.owner:
             self._index_owner(path, node.owner)
