@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from confluent_kafka import ElectionType, TopicPartition
 
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.alter_partition_reassignments import (
@@ -14,6 +12,16 @@ from odradek.kafka.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsResponse,
     ReassignablePartition,
     ReassignableTopic,
+)
+from odradek.kafka.wire.messages.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    TopicPartitions,
+)
+from odradek.kafka.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
 )
 from tests.interop.apache import ApacheZooKeeper
 from tests.interop.apache_kafka import POM, ApacheBroker, run_tool
@@ -32,6 +40,8 @@ from tests.kafka.server.transcript import Transcript
 from tests.waiting import wait_until
 from tests.zookeeper.server.running import running_server
 
+PREFERRED = 0
+METADATA_VERSION = 12
 KINDS: dict[str, Kind] = {"A": ApacheBroker, "O": RunningBroker}
 ZOOKEEPER = {"tickTime": 500, "maxClientCnxns": 0}
 # Its buffer makes a JVM that starts beside others stand still for seconds.
@@ -106,6 +116,42 @@ def coordinate_by(cluster: Cluster, id_: int) -> None:
         assert reassign(cluster, topic, {0: order}) == [ErrorCode.NONE]
     wait_until(lambda: cluster.replicas(OFFSETS) == cluster.replicas(TRANSACTIONS) == {0: order})
     cluster.until_whole()
-    places = [TopicPartition(topic, 0) for topic in (OFFSETS, TRANSACTIONS)]
-    cluster.ask(lambda: cluster.admin.elect_leaders(ElectionType.PREFERRED, places))
-    wait_until(lambda: cluster.leader(OFFSETS) == cluster.leader(TRANSACTIONS) == id_, PATIENCE_S)
+
+    def is_led() -> bool:
+        if cluster.leader(OFFSETS) == cluster.leader(TRANSACTIONS) == id_:
+            return True
+        prefer(cluster, (OFFSETS, TRANSACTIONS))
+        return False
+
+    wait_until(is_led, PATIENCE_S)
+
+
+def prefer(cluster: Cluster, topics: Iterable[str]) -> None:
+    """Ask the controller to have partition 0 of topics led by the first of its replicas.
+
+    librdkafka asks whom it believes to control. If that is another one by now, each partition is
+    refused, but not the request: its client hears of no error.
+    """
+    wanted = [TopicPartitions(topic=topic, partitions=[0]) for topic in topics]
+    request = ElectLeadersRequest(
+        election_type=PREFERRED, topic_partitions=wanted, timeout_ms=ASK_S * 1000
+    )
+    with Transcript(cluster[cluster.until_controlled()].port) as to:
+        to.ask_silently(request, 2, ElectLeadersResponse)
+
+
+def until_told(cluster: Cluster, topic: str, count: int) -> None:
+    """Wait until each broker knows who leads so many partitions of a topic.
+
+    ZooKeeper knows first. A client that asks a broker in between takes what it is told for all.
+    """
+    asked = MetadataRequest(
+        topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False
+    )
+
+    def is_told(id_: int) -> bool:
+        with Transcript(cluster[id_].port) as to:
+            (told,) = to.ask_silently(asked, METADATA_VERSION, MetadataResponse).topics
+        return sum(it.leader_id >= 0 for it in told.partitions) == count
+
+    wait_until(lambda: all(map(is_told, cluster.ids)), PATIENCE_S)

@@ -13,9 +13,9 @@ from tests.kafka.server.dialogues import DIALOGUES, SETTINGS
 from tests.kafka.server.recorded import answers_to
 from tests.kafka.server.transcript import Transcript
 
-# SASL and envelopes (17, 36, 58), replicas on other disks (34), and the groups of KIP-848, which a
-# broker in ZooKeeper mode advertises and then refuses (68, 69).
-NOT_YET = {17, 34, 36, 58, 68, 69}
+# SASL and envelopes (17, 36, 58), and the groups of KIP-848, which a broker in ZooKeeper mode
+# advertises and then refuses (68, 69).
+NOT_YET = {17, 36, 58, 68, 69}
 
 
 @pytest.fixture(scope="module")

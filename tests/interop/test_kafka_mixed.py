@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from tests.interop.kafka_mixed import coordinate_by, elect_preferred, mixed_cluster
+from tests.interop.kafka_mixed import coordinate_by, elect_preferred, mixed_cluster, until_told
 from tests.kafka.clients.clusters import (
     ASK_S,
     PATIENCE_S,
@@ -51,6 +51,7 @@ def topics_come_and_go(cluster: Cluster, name: str) -> None:
     cluster.create(name, 2)
     cluster.add_partitions(name, 5)
     wait_until(lambda: len(cluster.replicas(name)) == 5 and cluster.is_whole(), PATIENCE_S)
+    until_told(cluster, name, 5)
     load = Load(cluster.address, name, 5)
     load.start()
     load.until_more(20)

@@ -122,10 +122,12 @@ async def wait(
         if asked.is_committed and is_unclear(context, parts):
             wanted = 1  # The end of a transaction shows more than it appends.
         waiter = BytesWanted(wanted, is_follower=asked.replica_id != CONSUMER)
-        is_in_time = has_moved(asked, context, parts) or await parked.wait(waiter, watched, left_ms)
+        is_missed = has_moved(asked, context, parts)
+        is_in_time = is_missed or await parked.wait(waiter, watched, left_ms)
         context.look_again()
-        is_known = asked.is_follower and context.is_incremental and not waiter.has_changed
-        look = Look.FOR_BYTES if is_known else Look.AGAIN
+        is_known = asked.is_follower and context.is_incremental
+        has_changed = is_missed or waiter.has_changed
+        look = Look.FOR_BYTES if is_known and not has_changed else Look.AGAIN
         parts = begin_all(asked, context.entries, look)
         if asked.is_cold:
             await read_cold(asked, parts)
