@@ -1,7 +1,8 @@
 """A snapshot file: unseen until it is whole, then durable.
 
 It is written under a name that nobody takes for a snapshot, synced, renamed, and its directory
-synced.
+synced. It is synced as it grows, too: at the end little is left to sync, and the log of a member
+waits for that end.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from odradek.zookeeper.storage.snapshot_slices import ALL_PARTS, SnapshotFormat,
 
 UNFINISHED = "unfinished."
 COPY_BYTES = 1024 * 1024
+SYNC_BYTES = 2 * 1024 * 1024
 
 
 class NotAsWritten(DiskError):
@@ -36,6 +38,7 @@ class SnapshotFile:
         self._compressor = compressor(compression)
         self._file = disk.open(self._unfinished, create=True)
         self._file.truncate(0)
+        self._unsynced_bytes = 0
 
     def write(self, chunk: bytes) -> None:
         self._append(self._compressor.compress(chunk))
@@ -77,6 +80,10 @@ class SnapshotFile:
     def _append(self, data: bytes) -> None:
         if data:
             self._file.append(data)
+            self._unsynced_bytes += len(data)
+        if self._unsynced_bytes >= SYNC_BYTES:
+            self._file.sync()
+            self._unsynced_bytes = 0
 
 
 def write_snapshot(
