@@ -19,7 +19,7 @@ from tests.zookeeper.server.running import running_server
 
 PARTITIONS = 4
 IS_FULL = bool(os.environ.get("FULL"))
-COUNT = 100_000 if IS_FULL else 10_000
+COUNT = 100_000 if IS_FULL else 4_000
 SIZE = 100
 BETWEEN_DEATHS = 80 if IS_FULL else 6  # So many transactions.
 
