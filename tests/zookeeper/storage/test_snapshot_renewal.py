@@ -13,9 +13,9 @@ from odradek.zookeeper.state.sheets import Kept
 from odradek.zookeeper.storage.log_reader import LogEntry
 from odradek.zookeeper.storage.names import StoredFile
 from odradek.zookeeper.storage.replay import Replay
-from odradek.zookeeper.storage.snapshot_file import NotAsWritten, SnapshotFile
+from odradek.zookeeper.storage.snapshot_file import COPY_BYTES, NotAsWritten, SnapshotFile
 from odradek.zookeeper.storage.snapshot_reader import read_snapshot
-from odradek.zookeeper.storage.snapshot_renewal import COPY_BYTES, Renewal, combined, gathered
+from odradek.zookeeper.storage.snapshot_renewal import Renewal, combined, gathered
 from odradek.zookeeper.storage.snapshot_slices import ALL_PARTS, SLICE_BYTES, snapshot_slices
 from tests.zookeeper.storage.disks import MortalDisk, get_file, new_disk, put_file
 from tests.zookeeper.storage.histories import History, Step, any_steps, portrait
@@ -111,8 +111,21 @@ def test_a_snapshot_that_was_cut_off_or_is_gone_is_seen_too() -> None:
     with pytest.raises(NotAsWritten, match="are others"):
         renew(disk, history)
     disk.remove(path)
-    with pytest.raises(NotAsWritten, match="it is gone"):
+    with pytest.raises(NotAsWritten, match="it cannot be opened"):
         renew(disk, history)
+
+
+def test_a_snapshot_that_cannot_be_read_is_seen_too() -> None:
+    disk, history = new_disk(), History(FEW)
+    path, _ = renew(disk, history)
+    history.take(("refused", "/", 0))
+    disk.storage.device.fail("read", under=path)
+    with pytest.raises(NotAsWritten, match="it cannot be read"):
+        renew(disk, history)
+    history.tree.sheets.forget_kept()
+    path, copied = renew(disk, history)
+    assert copied == 0
+    assert get_file(disk, path) == b"".join(snapshot_slices(history.tree, history.timeouts))
 
 
 def test_what_was_never_finished_is_not_taken_over() -> None:

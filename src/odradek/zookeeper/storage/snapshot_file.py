@@ -18,7 +18,7 @@ from odradek.zookeeper.storage.names import snapshot_name
 from odradek.zookeeper.storage.snapshot_slices import ALL_PARTS, SnapshotFormat, snapshot_slices
 
 UNFINISHED = "unfinished."
-COPY_BYTES = 1024 * 1024
+COPY_BYTES = 1024 * 1024  # What is copied at once.
 SYNC_BYTES = 2 * 1024 * 1024
 
 
@@ -47,17 +47,18 @@ class SnapshotFile:
         """Take over sheets of one earlier snapshot, or raise `NotAsWritten`."""
         path = sheets[0].path
         try:
-            with self._disk.open(path, read_only=True) as earlier:
-                for kept in sheets:
-                    self._copy_sheet(earlier, kept)
-        except FileNotFoundError as error:
-            raise NotAsWritten(path, "it is gone") from error
+            earlier = self._disk.open(path, read_only=True)
+        except (DiskError, OSError) as error:
+            raise NotAsWritten(path, f"it cannot be opened: {error}") from error
+        with earlier:
+            for kept in sheets:
+                self._copy_sheet(earlier, kept)
 
     def _copy_sheet(self, earlier: File, kept: Kept) -> None:
         checksum = adler32(b"")
         end = kept.position + kept.size
         for position in range(kept.position, end, COPY_BYTES):
-            data = earlier.pread(position, min(COPY_BYTES, end - position))
+            data = read_again(earlier, position, min(COPY_BYTES, end - position))
             checksum = adler32(data, checksum)
             self.write(data)
         if checksum != kept.checksum:
@@ -84,6 +85,14 @@ class SnapshotFile:
         if self._unsynced_bytes >= SYNC_BYTES:
             self._file.sync()
             self._unsynced_bytes = 0
+
+
+def read_again(earlier: File, position: int, count: int) -> bytes:
+    """What was written there. That it cannot be read must not stop the snapshots that follow."""
+    try:
+        return earlier.pread(position, count)
+    except DiskError as error:
+        raise NotAsWritten(earlier.path, f"it cannot be read: {error.reason}") from error
 
 
 def write_snapshot(

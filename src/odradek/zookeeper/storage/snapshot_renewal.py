@@ -15,6 +15,7 @@ from zlib import adler32
 
 from odradek.zookeeper.state.sheets import Kept, Sheet
 from odradek.zookeeper.state.tree import Tree
+from odradek.zookeeper.storage.snapshot_file import COPY_BYTES
 from odradek.zookeeper.storage.snapshot_slices import (
     HEADER,
     SLICE_BYTES,
@@ -24,7 +25,6 @@ from odradek.zookeeper.storage.snapshot_slices import (
     node_slices,
 )
 
-COPY_BYTES = 1024 * 1024  # What a thread copies before it is asked again, if sheets are small.
 ADLER_BASE = 65521
 
 Piece = bytes | list[Kept]
