@@ -123,7 +123,7 @@ class FrameReader:
             position = start + size
             frame = data[start:position]
             frames.append(frame if type(frame) is bytes else bytes(frame))
-        self._rest = bytes(data[position:])
+        self._rest = bytes(data[position:]) if position < end else b""
 
     def _start_large(self, size: int, begun: Frame) -> None:
         self._rest = b""

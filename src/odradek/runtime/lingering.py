@@ -1,10 +1,10 @@
 """A loop that has just answered looks for more for a moment, before it sleeps.
 
-Whoever asks one thing at a time asks the next soon after the answer. If the loop is asleep by then
-the processor is too, and to wake it takes 30 to 100 microseconds, more than the request itself;
-most of all in a virtual machine. So the loop goes round for as long as that takes, and after each
-round lets others have the processor first. Under the simulated loop time stands still, and there is
-nothing to win.
+Whoever asks one thing at a time asks the next soon after the answer, and a follower comes back for
+more once it has stored what it was sent. If the loop is asleep by then the processor is too, and to
+wake it takes 30 to 100 microseconds, more than the request itself; most of all in a virtual
+machine. So the loop goes round for as long as a follower takes, and after each round lets others
+have the processor first. Under the simulated loop time stands still, and there is nothing to win.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from odradek.runtime.clock import is_simulated, stopwatch
 from odradek.runtime.patience import Patience
 
-LINGER_S = 0.0001
+LINGER_S = 0.0002
 CROWDED_S = 0.001  # A round that took so long was somebody else's.
 
 give_way: Callable[[], None] = getattr(os, "sched_yield", lambda: None)

@@ -253,7 +253,7 @@ def count(asked: Asked, partition: Partition, size: int) -> None:
     partition.meter.fetch_requests += 1
     if asked.is_follower:
         partition.meter.replication_bytes_out += size
-        if asked.broker.replication_quotas.leader:
+        if asked.is_limited:
             asked.broker.replication_quotas.count_sent(*partition.where, size)
     else:
         partition.meter.bytes_out += size

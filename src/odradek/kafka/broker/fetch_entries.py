@@ -117,6 +117,7 @@ class Session:
     id: int
     is_privileged: bool  # A follower's.
     uses_ids: bool
+    look_ms: int  # How often all are looked at; a follower's, also to see that it is in sync.
     created_ms: int
     used_ms: int
     looked_ms: int  # When all were last looked at.
@@ -156,8 +157,8 @@ class Session:
         for key in list(self.entries):
             self.forget(key)
 
-    def to_look_at(self, now_ms: int, look_ms: int = LOOK_MS) -> list[Entry]:
-        if now_ms - self.looked_ms > look_ms:
+    def to_look_at(self, now_ms: int) -> list[Entry]:
+        if now_ms - self.looked_ms > self.look_ms:
             self.looked_ms = now_ms
             return list(self.entries.values())
         return list(self.stale)

@@ -128,7 +128,8 @@ class FetchSessions:
         if not entries or not self._make_room(len(entries), now_ms, is_privileged=is_follower):
             return Context(list(entries.values()))
         uses_ids = version >= FIRST_VERSION_WITH_IDS
-        session = Session(self._new_id(), is_follower, uses_ids, now_ms, now_ms, now_ms)
+        look_ms = min(LOOK_MS, self._lag_max_ms() // 3) if is_follower else LOOK_MS
+        session = Session(self._new_id(), is_follower, uses_ids, look_ms, now_ms, now_ms, now_ms)
         for entry in entries.values():
             session.add(entry)
         self._sessions[session.id] = session
@@ -150,12 +151,8 @@ class FetchSessions:
         self._sessions[session.id] = session
         now_ms = session.used_ms = self._clock()
         session.epoch = 1 if session.epoch == EPOCH_MAX else session.epoch + 1
-        entries = session.to_look_at(now_ms, self._look_ms(session))
+        entries = session.to_look_at(now_ms)
         return Context(entries, session, is_incremental=True, epoch=session.epoch)
-
-    def _look_ms(self, session: Session) -> int:
-        """How often all partitions are looked at; a follower's, also to see that it is in sync."""
-        return min(LOOK_MS, self._lag_max_ms() // 3) if session.is_privileged else LOOK_MS
 
     def _end(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)

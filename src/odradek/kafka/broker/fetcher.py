@@ -304,7 +304,8 @@ class Fetcher:
             following.is_in_sync = partition.log.end_offset >= data.high_watermark
             if data.records:
                 grown.append(partition)
-                self._quotas.count_fetched(*partition.where, len(data.records))
+                if self._quotas.follower:
+                    self._quotas.count_fetched(*partition.where, len(data.records))
             self._want_of(following, partition)
 
     def _refused(self, following: Following, error: ErrorCode) -> None:

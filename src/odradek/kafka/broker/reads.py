@@ -66,10 +66,12 @@ class Asked:
     rack: str = ""
     is_cold: bool = False  # Whether something is still to be read by another thread.
     is_follower: bool = field(init=False)
+    is_limited: bool = field(init=False)  # Whether replication of some partitions is.
     reads_anywhere: bool = field(init=False)  # Any replica will do: who asks knows how to move.
 
     def __post_init__(self) -> None:
         self.is_follower = self.replica_id >= 0
+        self.is_limited = self.is_follower and bool(self.broker.replication_quotas.leader)
         is_consumer = self.replica_id == CONSUMER
         self.reads_anywhere = is_consumer and self.version >= FIRST_FROM_FOLLOWERS
 
@@ -91,7 +93,7 @@ def begin_all(asked: Asked, entries: Iterable[Entry], look: Look) -> list[Part]:
     for entry in entries:
         if look is Look.FOR_BYTES and entry.watched is not None:
             part = Part(entry, entry.watched)
-            read_within_limits(asked, part, left, is_first=is_first)
+            read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
         else:
             part = begin(asked, entry, left, is_first=is_first, is_again=look is not Look.FIRST)
         parts.append(part)
@@ -135,29 +137,15 @@ def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bo
     if asked.is_follower and not is_again and log.start_offset <= offset <= log.end_offset:
         now_ms = asked.broker.clock()
         found.fetched_by(asked.replica_id, offset, entry.log_start_offset, now_ms)
-    read_within_limits(asked, part, left, is_first=is_first)
+    read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
     return part
 
 
-def read_within_limits(asked: Asked, part: Part, left: int, *, is_first: bool) -> None:
-    """Read a partition of which nothing is wrong."""
-    entry, partition = part.entry, part.partition
-    assert partition is not None
-    is_limited = asked.is_follower and asked.broker.replication_quotas.leader
-    if is_limited and is_held_back(asked, partition, entry.fetch_offset):
-        part.fetched = Fetched(b"", entry.fetch_offset)
-        part.upper_offset = asked.upper_offset(partition)
-    else:
-        read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
-
-
-def is_held_back(asked: Asked, partition: Partition, offset: int) -> bool:
+def is_held_back(asked: Asked, partition: Partition) -> bool:
     """Whether a follower gets nothing now, for replication is limited and it is not in sync."""
-    quotas, leadership, log = asked.broker.replication_quotas, partition.leadership, partition.log
+    quotas, leadership = asked.broker.replication_quotas, partition.leadership
     if leadership is None:
         return False
-    if not log.start_offset <= offset <= log.end_offset:
-        return False  # That is an error, whatever the limit.
     is_in_sync = asked.replica_id in leadership.isr
     return quotas.is_held_by_leader(*partition.where, is_in_sync=is_in_sync)
 
@@ -211,11 +199,13 @@ def divergence(partition: Partition, entry: Entry) -> EpochEnd | None:
 
 
 def read_part(asked: Asked, part: Part, bytes_max: int, *, is_first: bool) -> None:
+    """Read a partition of which nothing is wrong."""
     partition = part.partition
     assert partition is not None
     log, offset = partition.log, part.entry.fetch_offset
     upper_offset = part.upper_offset = asked.upper_offset(partition)
     has_none = offset >= upper_offset or (bytes_max <= 0 and not is_first)
+    has_none = has_none or (asked.is_limited and is_held_back(asked, partition))
     if has_none and log.start_offset <= offset <= log.end_offset:
         part.fetched = Fetched(b"", offset)
         return

@@ -233,6 +233,15 @@ class Sent(NamedTuple):
     correlation_id: int
     api: Api
     version: int
+    header_version: int  # Of its response.
+
+
+class Heads(NamedTuple):
+    """What all requests of a kind have around the correlation id, and of which kind answers are."""
+
+    start: bytes
+    rest: bytes
+    response_version: int
 
 
 class Response(NamedTuple):
@@ -250,7 +259,7 @@ class ClientConnection(Framed):
     def __init__(self, client_id: str | None, frame_bytes_max: int = RESPONSE_BYTES_MAX) -> None:
         super().__init__(frame_bytes_max, None)
         self._client_id = client_id
-        self._heads: dict[tuple[int, int], tuple[bytes, bytes]] = {}  # By key and version.
+        self._heads: dict[tuple[int, int], Heads] = {}  # By key and version.
         self._next_correlation_id = 0
         self._sent: deque[Sent] = deque()
 
@@ -264,17 +273,16 @@ class ClientConnection(Framed):
         assert key is not None and type(message) is APIS[key].request
         api, correlation_id = APIS[key], self._next_correlation_id
         parts = encode(message, version)
-        start, rest = self._heads.get((key, version)) or self._head_of(api, version)
+        start, rest, header_version = self._heads.get((key, version)) or self._head_of(api, version)
         head = start + CORRELATION_ID.pack(correlation_id) + rest
         size = len(head) + sum(map(len, parts))
         self._output += [LENGTH.pack(size) + head, *parts]
         self._next_correlation_id = (correlation_id + 1) & 0x7FFFFFFF
         if is_answered:
-            self._sent.append(Sent(correlation_id, api, version))
+            self._sent.append(Sent(correlation_id, api, version, header_version))
         return correlation_id
 
-    def _head_of(self, api: Api, version: int) -> tuple[bytes, bytes]:
-        """What stands before and behind the correlation id in all headers of a kind."""
+    def _head_of(self, api: Api, version: int) -> Heads:
         header = RequestHeader(
             request_api_key=api.key,
             request_api_version=version,
@@ -283,9 +291,10 @@ class ClientConnection(Framed):
         )
         head = b"".join(encode(header, api.request_header_version(version)))
         start = KEY_AND_VERSION.size
-        split = head[:start], head[start + CORRELATION_ID.size :]
-        self._heads[api.key, version] = split
-        return split
+        rest = head[start + CORRELATION_ID.size :]
+        heads = Heads(head[:start], rest, api.response_header_version(version))
+        self._heads[api.key, version] = heads
+        return heads
 
     def receive(self, received: int | bytes) -> Iterator[Response]:
         """Take bytes from the socket; give the responses that they complete."""
@@ -294,8 +303,8 @@ class ClientConnection(Framed):
     def _open(self, frame: Frame) -> Response:
         if not self._sent:
             raise ProtocolError("a response, but nothing was asked")
-        correlation_id, api, version = self._sent.popleft()
-        told_id, end = read_response_head(frame, api.response_header_version(version))
+        correlation_id, api, version, header_version = self._sent.popleft()
+        told_id, end = read_response_head(frame, header_version)
         if told_id != correlation_id:
             raise ProtocolError(f"a response to request {told_id}; {correlation_id} comes first")
         if api.key == API_VERSIONS and is_refusal(frame, end):

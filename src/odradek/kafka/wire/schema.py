@@ -16,7 +16,9 @@ it, because the compiled readers assign.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, Union, dataclass_transform, get_args, get_origin
 from typing import get_type_hints as resolve_annotations
@@ -147,6 +149,7 @@ class StructType(type):
     """Turns the lines of a declaration into slots, and keeps what they say for later."""
 
     __declared__: dict[str, Any]
+    __values__: Callable[[Struct], Any]  # All of them, to compare.
     __fields__: list[Field]
     __wire__: Wire  # Of messages only.
 
@@ -156,6 +159,7 @@ class StructType(type):
         names = tuple(namespace.get("__annotations__", ()))
         namespace["__declared__"] = {name: namespace.pop(name, UNSET) for name in names}
         namespace["__slots__"] = names
+        namespace["__values__"] = staticmethod(attrgetter(*names) if names else type)
         return super().__new__(mcs, name, bases, namespace, **first_line)
 
 
@@ -171,8 +175,8 @@ class Struct(metaclass=StructType):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        names = type(self).__declared__
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+        values = type(self).__values__
+        return bool(values(self) == values(other))
 
     def __repr__(self) -> str:
         names = type(self).__declared__

@@ -10,6 +10,7 @@ from odradek.kafka.wire.octets import Octets
 from odradek.runtime.errors import ProtocolError
 
 KEPT = range(-64, 16384)
+ONE_OCTET = tuple(bytes((number,)) for number in range(128))
 
 
 class InvalidVarint(ProtocolError):
@@ -42,6 +43,8 @@ def read_varlong(data: Octets, position: int) -> tuple[int, int]:
 
 def unsigned_varint(number: int) -> bytes:
     """The bytes of a number that is not negative."""
+    if number < 128:
+        return ONE_OCTET[number]
     octets = bytearray()
     while number > 127:
         octets.append(number & 127 | 128)
