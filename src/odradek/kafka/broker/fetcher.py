@@ -29,6 +29,7 @@ from odradek.kafka.replication.follower import (
 )
 from odradek.kafka.storage.entries import cut
 from odradek.kafka.storage.errors import UnexpectedOffset
+from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.fetch import (
@@ -242,9 +243,14 @@ class Fetcher:
         parted: list[tuple[Following, Cut | Restart]] = []
         grown: list[Partition] = []
         for following, data in self._told(answer):
-            if restart := self._restart_for(following, data):
+            partition = self._asked_of(following)
+            if partition is None:
+                continue
+            if restart := restart_for(partition.log, data):
                 await self._comparing.carry_out([(following, restart)])
-            self._take(following, data, parted, grown)
+                if self._asked_of(following) is not partition:
+                    continue
+            self._take(following, partition, data, parted, grown)
         if parted:
             await self._comparing.carry_out(parted)
             for following, _ in parted:
@@ -259,6 +265,10 @@ class Fetcher:
                 following = self.followed.get(TopicPartition(name or "", data.partition_index))
                 if following is not None:
                     yield following, data
+
+    def _asked_of(self, following: Following) -> Partition | None:
+        """The partition that an answer tells of, unless it was asked for in another epoch."""
+        return self._comparing.partition_of(following) if following.is_asked else None
 
     def _request(self, question: Question, version: int) -> FetchRequest:
         broker, settings = self._broker, self._broker.settings
@@ -286,14 +296,12 @@ class Fetcher:
     def _take(
         self,
         following: Following,
+        partition: Partition,
         data: PartitionData,
         parted: list[tuple[Following, Cut | Restart]],
         grown: list[Partition],
     ) -> None:
         """Take what the leader says of one partition."""
-        partition = self._comparing.partition_of(following)
-        if partition is None or not following.is_asked:
-            return  # It was asked in another epoch.
         if data.error_code:
             self._refused(following, ErrorCode(data.error_code))
         elif data.diverging_epoch.epoch >= 0:
@@ -330,25 +338,20 @@ class Fetcher:
             return True
         return False
 
-    def _restart_for(self, following: Following, data: PartitionData) -> Restart | None:
-        """An empty log begins where the first batch does, even if the leader's begins inside it."""
-        if not data.records or not following.is_asked:
-            return None
-        partition = self._comparing.partition_of(following)
-        if partition is None:
-            return None
-        log = partition.log
-        if log.start_offset != log.end_offset:
-            return None
-        first = next(cut(memoryview(data.records)), None)
-        if first is None or first.head.base_offset >= log.end_offset:
-            return None
-        return Restart(first.head.base_offset)
-
     async def _flush(self, grown: list[Partition]) -> None:
         """What the next question says that we have must survive what the topic says."""
         flushes = self._broker.partitions.flushes
         await asyncio.gather(*(flushes.flush(it) for it in grown if is_flush_due(it)))
+
+
+def restart_for(log: Log, data: PartitionData) -> Restart | None:
+    """An empty log begins where the first batch does, even if the leader's begins inside it."""
+    if log.start_offset != log.end_offset or not data.records:
+        return None
+    first = next(cut(memoryview(data.records)), None)
+    if first is None or first.head.base_offset >= log.end_offset:
+        return None
+    return Restart(first.head.base_offset)
 
 
 def is_flush_due(partition: Partition) -> bool:

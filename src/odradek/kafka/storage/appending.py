@@ -140,13 +140,15 @@ def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
     batches = _checked(log, entries)
     first, last = entries[0].head, entries[-1].head
     youngest = first if first is last else max(map(HEAD, entries), key=MAX_TIMESTAMP)
-    timestamp = youngest.max_timestamp
-    tail = log.tail_for(last.end, first.base_offset, last.last_offset, timestamp, now_ms)
+    timestamp, end = youngest.max_timestamp, last.end
+    tail = log.tail_for(end, first.base_offset, last.last_offset, timestamp, now_ms)
+    epoch = log.epochs.latest
     for entry in entries:
-        if entry.head.leader_epoch > log.epochs.latest:
-            log.epochs.assign(entry.head.leader_epoch, entry.head.base_offset)
+        if entry.head.leader_epoch > epoch:
+            epoch = entry.head.leader_epoch
+            log.epochs.assign(epoch, entry.head.base_offset)
     interval = log.settings.index_interval_bytes
-    buffers = (data[: last.end],)
+    buffers = (data[:end],)
     size = tail.append(buffers, last.last_offset, timestamp, youngest.last_offset, interval)
     tail.latest.appended(first.base_offset, size, buffers)
     log.end_offset = last.last_offset + 1

@@ -55,7 +55,10 @@ def read_entries(
 
 def cut(data: memoryview) -> Iterator[Entry]:
     """The whole entries of a record set that came over the wire."""
-    position = 0
-    while (head := read_head(data, position, position)) and head.end <= len(data):
-        yield Entry(head, data[position : head.end])
-        position = head.end
+    position, size = 0, len(data)
+    while position < size and (head := read_head(data, position, position)):
+        end = head.end
+        if end > size:
+            return
+        yield Entry(head, data[position:end])
+        position = end
