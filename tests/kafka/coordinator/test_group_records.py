@@ -15,6 +15,7 @@ from odradek.kafka.coordinator.group_records import (
     write_group_key,
     write_offset_key,
     write_offset_value,
+    write_offsets,
 )
 from odradek.kafka.coordinator.group_subscriptions import subscribed_topics
 from odradek.kafka.coordinator.offsets import CommittedOffset
@@ -50,6 +51,21 @@ def test_an_offset_with_a_time_to_live_is_written_as_version_1_which_has_no_lead
     data = write_offset_value(CommittedOffset(1, 5, "m", 10, expire_timestamp_ms=20))
     assert read_version(data) == 1
     assert read_offset_value(data) == CommittedOffset(1, -1, "m", 10, 20)
+
+
+COMMITTED = st.builds(
+    CommittedOffset, LONGS, INTS, st.just("") | NAMES, LONGS, st.just(-1) | st.integers(0, 9)
+)
+
+
+@given(NAMES, st.dictionaries(st.builds(TopicPartition, NAMES, INTS), COMMITTED))
+def test_what_a_commit_appends_is_each_key_and_value_in_its_order(
+    group_id: str, commits: dict[TopicPartition, CommittedOffset]
+) -> None:
+    assert write_offsets(group_id, commits.items()) == [
+        (write_offset_key(group_id, partition), write_offset_value(committed))
+        for partition, committed in commits.items()
+    ]
 
 
 @pytest.mark.parametrize("data", [b"", b"\0"])

@@ -31,6 +31,7 @@ GROUP_KEY_VERSION = 2
 GROUP_VALUE_VERSION = 3
 OFFSET_VALUE_VERSION = 3
 EXPIRING_OFFSET_VALUE_VERSION = 1
+NEVER = -1
 _VERSION = Struct(">h")
 _PARTITION = Struct(">i")
 _BARE_VALUE = Struct(">hqihq")  # Version, offset, leader epoch, no metadata, time of the commit.
@@ -91,10 +92,7 @@ def read_key(data: bytes) -> OffsetKey | GroupKey | None:
 
 def write_offset_value(committed: CommittedOffset) -> bytes:
     offset, leader_epoch, metadata, commit_timestamp_ms, expire_timestamp_ms = committed
-    has_expiry = expire_timestamp_ms != -1
-    if not metadata and not has_expiry:
-        # As nearly all are: written without a message in between.
-        return _BARE_VALUE.pack(OFFSET_VALUE_VERSION, offset, leader_epoch, 0, commit_timestamp_ms)
+    has_expiry = expire_timestamp_ms != NEVER
     value = OffsetCommitValue(
         offset=offset,
         leader_epoch=leader_epoch,
@@ -120,11 +118,23 @@ def read_offset_value(data: bytes) -> CommittedOffset:
 def write_offsets(
     group_id: str, commits: Iterable[tuple[TopicPartition, CommittedOffset]]
 ) -> list[tuple[bytes, bytes | None]]:
-    """Key and value of each: what a commit appends."""
-    return [
-        (write_offset_key(group_id, partition), write_offset_value(committed))
-        for partition, committed in commits
-    ]
+    """Key and value of each: what a commit appends.
+
+    There may be many, of few topics, and nearly all are bare: no message is made for these.
+    """
+    written: list[tuple[bytes, bytes | None]] = []
+    last_topic, start = None, b""
+    write_partition, write_bare = _PARTITION.pack, _BARE_VALUE.pack
+    for (topic, number), committed in commits:
+        if topic != last_topic:
+            last_topic, start = topic, _offset_key_start(group_id, topic)
+        offset, leader_epoch, metadata, commit_timestamp_ms, expire_timestamp_ms = committed
+        if metadata or expire_timestamp_ms != NEVER:
+            value = write_offset_value(committed)
+        else:
+            value = write_bare(OFFSET_VALUE_VERSION, offset, leader_epoch, 0, commit_timestamp_ms)
+        written.append((start + write_partition(number), value))
+    return written
 
 
 def write_group_value(group: Group, assignments: Mapping[str, bytes]) -> bytes:

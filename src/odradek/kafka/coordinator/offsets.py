@@ -53,8 +53,7 @@ class Offsets:
 
     def send(self, partitions: Iterable[TopicPartition], number: int) -> None:
         """Note that an append with offsets of these partitions is on its way."""
-        for partition in partitions:
-            self.in_flight[partition] = number
+        self.in_flight.update(dict.fromkeys(partitions, number))
 
     def arrive(self, partitions: Iterable[TopicPartition], number: int) -> None:
         """Note that the append has come to its end, good or bad."""

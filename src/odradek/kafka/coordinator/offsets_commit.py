@@ -150,11 +150,14 @@ def answer(desk: Desk, committer: Committer, errors: dict[TopicPartition, ErrorC
 def store(desk: Desk, group: Group, committer: Committer, now_ms: int) -> None:
     """Have those offsets written whose metadata is not too long."""
     length_max = desk.limits.metadata_length_max
-    accepted = {
-        partition: committed
-        for partition, committed in committer.commits.items()
-        if not committed.metadata or java_length(committed.metadata) <= length_max
+    accepted = committer.commits
+    too_long = {
+        partition
+        for partition, committed in accepted.items()
+        if committed.metadata and java_length(committed.metadata) > length_max
     }
+    if too_long:
+        accepted = {where: it for where, it in accepted.items() if where not in too_long}
     if not accepted:
         refuse(desk, committer, ErrorCode.OFFSET_METADATA_TOO_LARGE)
         return
@@ -210,7 +213,9 @@ class CommitWrite:
         self._answer(desk, commit_error(error))
 
     def _answer(self, desk: Desk, error: ErrorCode) -> None:
-        too_large = ErrorCode.OFFSET_METADATA_TOO_LARGE
-        errors = dict.fromkeys(self.committer.commits, too_large)
-        errors.update(dict.fromkeys(self.accepted, error))
+        commits = self.committer.commits
+        errors = dict.fromkeys(commits, error)
+        if len(self.accepted) < len(commits):
+            refused = commits.keys() - self.accepted.keys()
+            errors.update(dict.fromkeys(refused, ErrorCode.OFFSET_METADATA_TOO_LARGE))
         answer(desk, self.committer, errors)
