@@ -14,6 +14,7 @@ from odradek.kafka.settings.endpoints import Endpoint, SecurityProtocol
 from odradek.kafka.wire.connection import ClientConnection
 from odradek.kafka.wire.schema import Message
 from odradek.runtime.errors import OdradekError, ProtocolError
+from odradek.runtime.rooms import Rooms
 
 PAUSE_S = 0.1
 ROUNDING_S = 1e-6
@@ -26,8 +27,9 @@ class PeerLost(OdradekError):
 class PeerProtocol(asyncio.BufferedProtocol):
     """The socket's side: bytes to answers."""
 
-    def __init__(self, client_id: str, timeout_s: float) -> None:
+    def __init__(self, client_id: str, timeout_s: float, rooms: Rooms) -> None:
         self._wire = ClientConnection(client_id)
+        self._wire.frames.lender = rooms.lend
         self._loop = asyncio.get_running_loop()
         self._timeout_s = timeout_s
         self._timer: asyncio.TimerHandle | None = None
@@ -101,6 +103,7 @@ class Peer:
         self._client_id = client_id
         self._timeout_s = timeout_s
         self._protocol: PeerProtocol | None = None
+        self._rooms = Rooms()  # For large answers.
         self._connecting = asyncio.Lock()  # Those who ask at once share one connection.
 
     async def ask(self, message: Message, version: int) -> Message:
@@ -136,7 +139,7 @@ class Peer:
         if self.endpoint.protocol is not SecurityProtocol.PLAINTEXT:
             raise PeerLost(f"{self.endpoint}: only PLAINTEXT is spoken among brokers so far")
         _, protocol = await asyncio.get_running_loop().create_connection(
-            lambda: PeerProtocol(self._client_id, self._timeout_s),
+            lambda: PeerProtocol(self._client_id, self._timeout_s, self._rooms),
             self.endpoint.host,
             self.endpoint.port,
         )
