@@ -1,7 +1,8 @@
-"""The wall clock, the one place that reads it.
+"""The clocks, the one place that reads them.
 
-Durations are measured with the running loop's `time()`. The wall clock is for what people and
-files see, and may jump. A simulated loop brings its own, skewed per node.
+The wall clock is for what people and files see, and may jump, back too. How long something takes,
+or was ago, is told by the running loop's `time()`, or where milliseconds are counted by the steady
+clock. A simulated loop brings its own, the wall clock skewed per node.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ def wall_clock() -> Callable[[], int]:
     return simulated or _real_ms
 
 
+def steady_clock() -> Callable[[], int]:
+    """Milliseconds since some moment, which never go back."""
+    loop = asyncio.get_running_loop()
+    return (lambda: int(loop.time() * 1000)) if is_simulated() else _steady_ms
+
+
 def stopwatch() -> Callable[[], float]:
     """Seconds, as exact as can be: uvloop's own time stands still while a callback runs."""
     return asyncio.get_running_loop().time if is_simulated() else time.perf_counter
@@ -37,3 +44,7 @@ def is_simulated() -> bool:
 
 def _real_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _steady_ms() -> int:
+    return time.monotonic_ns() // 1_000_000

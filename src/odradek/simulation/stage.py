@@ -65,6 +65,10 @@ class Stage:
         for host in hosts:
             self._host(host).resume()
 
+    def set_clock(self, host: str, seconds: float) -> None:
+        """Set a host's wall clock forward, or back if negative."""
+        self._host(host).clock.set_wall_forward(seconds)
+
     def wait(self, seconds: float) -> None:
         """Let virtual time pass."""
         self._world.run_for(seconds)

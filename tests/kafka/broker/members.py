@@ -34,7 +34,7 @@ from odradek.kafka.settings import BrokerSettings, Endpoint, Layers, SecurityPro
 from odradek.kafka.storage.directories import LogDirectories
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.settings import LogSettings
-from odradek.runtime.clock import wall_clock_ms
+from odradek.runtime.clock import steady_clock, wall_clock_ms
 from odradek.runtime.disk import Disk
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.properties import Properties
@@ -135,6 +135,7 @@ class Member:
             lambda: configs.layers.broker,
             configs.topic_settings,
             wall_clock_ms,
+            steady_clock(),
         )
         broker = Broker(
             id=self.id,
@@ -146,7 +147,7 @@ class Member:
                 self.directories, surroundings, meters, self.tasks, self.note, random
             ),
             parked=Parked(),
-            fetch_sessions=FetchSessions(10, random, wall_clock_ms),
+            fetch_sessions=FetchSessions(10, random, steady_clock()),
             keeper=self.keeper,
             controller=self.controller,
             producer_ids=ProducerIds(self.id, self.keeper, self.channel, self.tasks, self.note),
@@ -155,6 +156,7 @@ class Member:
             note=self.note,
             random=random,
             clock=wall_clock_ms,
+            steady_clock=steady_clock(),
         )
         self.links.serve_own = self.channel.serve_own = partial(serve_locally, broker)
         return broker

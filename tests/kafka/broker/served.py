@@ -266,7 +266,7 @@ def _broker(
         return configs.layers.broker
 
     random, meters, metadata = Random(1), Meters(), Metadata()
-    surroundings = Surroundings(BROKER_ID, metadata, settings, configs.topic_settings, clock)
+    surroundings = Surroundings(BROKER_ID, metadata, settings, configs.topic_settings, clock, clock)
     partitions = Partitions(directories, surroundings, meters, tasks, note, random)
     slots = settings().max_incremental_fetch_session_cache_slots
     nobody = cast(Any, SimpleNamespace())  # No ZooKeeper, no controller.
@@ -287,6 +287,7 @@ def _broker(
         note=note,
         random=random,
         clock=clock,
+        steady_clock=clock,
     )
     broker.coordinators = Coordinators(broker)
     return broker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.kafka.replication.leader import Leadership
+from odradek.kafka.replication.leader import NEVER, Leadership
 
 LAG_MS = 30_000
 NOW_MS = 1_000_000
@@ -159,7 +159,7 @@ def test_who_reads_up_to_the_end_of_its_last_fetch_is_not_late() -> None:
 def test_a_new_leader_gives_those_in_sync_their_time() -> None:
     leadership = leading(1, 2)
     assert leadership.followers[2].caught_up_ms == NOW_MS
-    assert leadership.followers[3].caught_up_ms == 0
+    assert leadership.followers[3].caught_up_ms == NEVER
 
 
 def test_the_same_leader_remembers_how_far_its_followers_are() -> None:

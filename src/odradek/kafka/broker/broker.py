@@ -56,6 +56,7 @@ class Broker:
     note: NodeLog
     random: Random
     clock: Callable[[], int]  # The wall clock, in milliseconds.
+    steady_clock: Callable[[], int]  # For how long ago something was.
     coordinators: Coordinators = field(init=False)  # It needs the broker: set once there is one.
     cleaner: LogCleaner = field(init=False)  # The node's.
     replicas: Replicas = field(init=False)

@@ -166,7 +166,7 @@ class Comparing:
 
     def _refused(self, following: Following, error: int) -> None:
         pause_ms = self._broker.settings.replica_fetch_backoff_ms
-        following.refused(ErrorCode(error), self._broker.clock(), pause_ms)
+        following.refused(ErrorCode(error), self._broker.steady_clock(), pause_ms)
 
     # Cutting
 

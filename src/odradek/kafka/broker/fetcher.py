@@ -148,7 +148,7 @@ class Fetcher:
         if not self._aside:
             return None
         first_ms = min(self.followed[where].not_before_ms for where in self._aside)
-        return max(1, first_ms - self._broker.clock())
+        return max(1, first_ms - self._broker.steady_clock())
 
     def _peer_now(self) -> Peer:
         endpoint = self._broker.metadata.endpoint(self.leader_id, self._listener)
@@ -171,11 +171,11 @@ class Fetcher:
             return
         await self._comparing.settle(peer, [it for it in ready if it.step is not Step.FETCH])
         for following in ready:
-            if following.step is Step.FETCH and following.is_ready(self._broker.clock()):
+            if following.step is Step.FETCH and following.is_ready(self._broker.steady_clock()):
                 self._want(following)
 
     def _ready_aside(self) -> Iterator[Following]:
-        now_ms = self._broker.clock()
+        now_ms = self._broker.steady_clock()
         for where in list(self._aside):
             following = self.followed[where]
             if following.is_ready(now_ms):
@@ -212,7 +212,7 @@ class Fetcher:
             following = self.followed[where]
             pause_ms = quotas.follower_pause_ms(*where, is_in_sync=following.is_in_sync)
             if pause_ms:
-                following.hold_back(self._broker.clock(), min(pause_ms, pause_max_ms))
+                following.hold_back(self._broker.steady_clock(), min(pause_ms, pause_max_ms))
                 self._set_aside(following)
 
     def _set_aside(self, following: Following) -> None:
@@ -317,7 +317,7 @@ class Fetcher:
             self._want_of(following, partition)
 
     def _refused(self, following: Following, error: ErrorCode) -> None:
-        following.refused(error, self._broker.clock(), self._pause_max_ms)
+        following.refused(error, self._broker.steady_clock(), self._pause_max_ms)
         self._note.debug("%s: %s", following.where, error.name)
         self._set_aside(following)
 
@@ -330,7 +330,7 @@ class Fetcher:
             partition.follow_offsets(data.high_watermark, data.log_start_offset)
         except (ProtocolError, UnexpectedOffset, DiskFull) as error:
             self._note.warning("%s: %s", where, error)
-            following.failed(broker.clock(), self._pause_max_ms)
+            following.failed(broker.steady_clock(), self._pause_max_ms)
             self._set_aside(following)
         except DISK_TROUBLE as error:
             broker.partitions.disk_failed(partition, error)

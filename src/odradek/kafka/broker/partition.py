@@ -51,6 +51,7 @@ class Surroundings:
     settings: Callable[[], BrokerSettings]
     topic_settings: Callable[[str], TopicSettings]
     clock: Callable[[], int]
+    steady_clock: Callable[[], int]
     isr_wanted: Callable[[Partition], None] | None = None  # Carries a wish to the controller.
 
     def is_alive(self, broker_id: int) -> bool:
@@ -153,7 +154,7 @@ class Partition:
 
     def lead(self, state: LeaderAndIsrPartitionState) -> None:
         """Lead from now on, or go on to lead with other replicas."""
-        now_ms, end_offset = self._surroundings.clock(), self.log.end_offset
+        now_ms, end_offset = self._surroundings.steady_clock(), self.log.end_offset
         leadership = self.leadership
         if leadership is None or leadership.epoch != state.leader_epoch:
             broker_id = self._surroundings.broker_id
@@ -254,7 +255,11 @@ class Partition:
         around = self._surroundings
         lag_max_ms = around.settings().replica_lag_time_max_ms if leadership.followers else 0
         offset = leadership.high_watermark(
-            self.log.promised_offset, self.min_isr, lag_max_ms, around.clock(), around.is_alive
+            self.log.promised_offset,
+            self.min_isr,
+            lag_max_ms,
+            around.steady_clock(),
+            around.is_alive,
         )
         if offset is not None and self.log.raise_high_watermark(offset):
             self._tell(0, self._take_committed())
@@ -267,7 +272,7 @@ class Partition:
         if leadership is None or len(leadership.isr) < 2:
             return frozenset()
         lag_max_ms = around.settings().replica_lag_time_max_ms
-        late = leadership.out_of_sync(self.log.end_offset, around.clock(), lag_max_ms)
+        late = leadership.out_of_sync(self.log.end_offset, around.steady_clock(), lag_max_ms)
         if late:
             self._want_isr(leadership.isr - late)
         return late
@@ -291,7 +296,7 @@ class Partition:
         leadership, around = self.leadership, self._surroundings
         if leadership is None or around.settings().replica_selector_class != RACK_AWARE:
             return None
-        brokers, now_ms = around.metadata.brokers, around.clock()
+        brokers, now_ms = around.metadata.brokers, around.steady_clock()
         racks = {broker_id: it.rack for broker_id, it in brokers.items()}
         others = [
             Candidate(broker_id, racks[broker_id], it.end_offset, now_ms - it.caught_up_ms)

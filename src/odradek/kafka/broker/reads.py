@@ -135,7 +135,7 @@ def begin(asked: Asked, entry: Entry, left: int, *, is_first: bool, is_again: bo
     if part.is_settled:
         return part
     if asked.is_follower and not is_again and log.start_offset <= offset <= log.end_offset:
-        now_ms = asked.broker.clock()
+        now_ms = asked.broker.steady_clock()
         found.fetched_by(asked.replica_id, offset, entry.log_start_offset, now_ms)
     read_part(asked, part, min(left, entry.bytes_max), is_first=is_first)
     return part

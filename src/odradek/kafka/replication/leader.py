@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 UNKNOWN = -1
+NEVER = -(2**62)  # Long before any clock began.
 IsAlive = Callable[[int], bool]
 
 
@@ -24,8 +25,8 @@ class Follower:
 
     start_offset: int = UNKNOWN
     end_offset: int = UNKNOWN
-    caught_up_ms: int = 0  # When it last had all that the leader had.
-    fetched_ms: int = 0
+    caught_up_ms: int = NEVER  # When it last had all that the leader had.
+    fetched_ms: int = NEVER
     leader_end_offset: int = UNKNOWN  # The leader's end when it last fetched.
 
     def fetched(self, offset: int, start_offset: int, leader_end_offset: int, now_ms: int) -> None:
@@ -72,7 +73,7 @@ class Leadership:
             each: known.get(each) or Follower() for each in replicas if each != self.broker_id
         }
         for broker_id, follower in self.followers.items():
-            time_ms = now_ms if broker_id in self.isr else 0
+            time_ms = now_ms if broker_id in self.isr else NEVER
             follower.caught_up_ms = time_ms
             if follower.end_offset != UNKNOWN:
                 follower.leader_end_offset, follower.fetched_ms = end_offset, time_ms

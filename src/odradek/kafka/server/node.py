@@ -50,7 +50,7 @@ from odradek.kafka.storage.errors import InconsistentDirectory
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.settings import LogSettings
-from odradek.runtime.clock import wall_clock
+from odradek.runtime.clock import steady_clock, wall_clock
 from odradek.runtime.disk import Disk
 from odradek.runtime.errors import OdradekError
 from odradek.runtime.logs import NodeLog
@@ -91,7 +91,7 @@ class BrokerNode:
         """Join the cluster and serve; `connect` names a ZooKeeper if the settings do not."""
         for problem in (*self._settings.warnings, *self._settings.without_effect):
             self.note.warning("%s", problem)
-        self._clock = wall_clock()
+        self._clock, self._steady_clock = wall_clock(), steady_clock()
         self._keeper = Keeper(self._settings, self._random, self.note, connect=connect)
         self._configs = Configs(self._keeper, Layers(self._settings), self.note)
         self._directories = LogDirectories(
@@ -155,7 +155,12 @@ class BrokerNode:
         """Put the parts together."""
         metadata, meters = Metadata(), Meters()
         surroundings = Surroundings(
-            broker_id, metadata, self._settings_now, self._configs.topic_settings, self._clock
+            broker_id,
+            metadata,
+            self._settings_now,
+            self._configs.topic_settings,
+            self._clock,
+            self._steady_clock,
         )
         timeout_s = self._settings.controller_socket_timeout_ms / 1000
         links = Links(broker_id, timeout_s, self.tasks, self.note)
@@ -174,7 +179,7 @@ class BrokerNode:
             fetch_sessions=FetchSessions(
                 slots,
                 self._random,
-                self._clock,
+                self._steady_clock,
                 lambda: self._settings_now().replica_lag_time_max_ms,
             ),
             keeper=self._keeper,
@@ -187,6 +192,7 @@ class BrokerNode:
             note=self.note,
             random=self._random,
             clock=self._clock,
+            steady_clock=self._steady_clock,
         )
         self.broker.throttling.follow(self._configs, self._settings)
         self.broker.replication_quotas.follow(self._configs, self._settings, broker_id)
