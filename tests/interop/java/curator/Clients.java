@@ -1,6 +1,7 @@
 package curator;
 
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -51,9 +52,17 @@ final class Clients {
     /** End a client's session at the server, as if it had expired. */
     static void endSession(CuratorFramework client, String server) throws Exception {
         ZooKeeper mine = client.getZookeeperClient().getZooKeeper();
-        Watcher nobody = event -> { };
+        CountDownLatch connected = new CountDownLatch(1);
+        Watcher waiting = event -> {
+            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
+                connected.countDown();
+            }
+        };
         ZooKeeper twin = new ZooKeeper(
-                server, SESSION_MS, nobody, mine.getSessionId(), mine.getSessionPasswd());
+                server, SESSION_MS, waiting, mine.getSessionId(), mine.getSessionPasswd());
+        if (!connected.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+            throw new AssertionError("nobody lets the twin in");
+        }
         twin.close();
     }
 
