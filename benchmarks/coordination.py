@@ -43,7 +43,7 @@ SETTINGS = {
     "transaction.state.log.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0,
     "log.retention.bytes": 1 << 30,
-    "log.retention.check.interval.ms": 20_000,  # Of the default 5 minutes a disk may be full.
+    "log.retention.check.interval.ms": 20_000,  # After the default 5 minutes a disk is full.
     "log.segment.delete.delay.ms": 1_000,
     "log.segment.bytes": 1 << 28,
 }

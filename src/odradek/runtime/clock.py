@@ -1,7 +1,7 @@
 """The clocks, the one place that reads them.
 
 The wall clock is for what people and files see, and may jump, back too. How long something takes,
-or was ago, is told by the running loop's `time()`, or where milliseconds are counted by the steady
+or how long ago it was, is told by the running loop's `time()`, or in milliseconds by the steady
 clock. A simulated loop brings its own, the wall clock skewed per node.
 """
 

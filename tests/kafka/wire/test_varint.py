@@ -74,3 +74,8 @@ def test_numbers_wrap_around_at_64_bits() -> None:
 def test_only_small_numbers_are_kept() -> None:
     assert VARINTS[2**40]
     assert set(VARINTS) <= set(KEPT)
+
+
+def test_a_negative_number_is_not_taken_for_another() -> None:
+    with pytest.raises(ValueError, match="byte must be in range"):
+        unsigned_varint(-1)

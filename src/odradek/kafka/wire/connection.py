@@ -237,11 +237,11 @@ class Sent(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """What all requests of a kind have around the correlation id, and of which kind answers are."""
+    """What is around the correlation id in all requests of a kind, and how their answers begin."""
 
     start: bytes
     rest: bytes
-    response_version: int
+    response_header_version: int
 
 
 class Response(NamedTuple):

@@ -43,7 +43,7 @@ def read_varlong(data: Octets, position: int) -> tuple[int, int]:
 
 def unsigned_varint(number: int) -> bytes:
     """The bytes of a number that is not negative."""
-    if number < 128:
+    if 0 <= number < 128:
         return ONE_OCTET[number]
     octets = bytearray()
     while number > 127:
