@@ -36,6 +36,7 @@ QUICK: dict[str, str] = {
     "replica.lag.time.max.ms": "3000",
     "replica.fetch.backoff.ms": "200",
     "log.initial.task.delay.ms": "100",
+    "log.retention.ms": "-1",  # Records of tests are often of 1970.
     "num.partitions": "1",
     "offsets.topic.num.partitions": "5",
     "transaction.state.log.num.partitions": "5",

@@ -20,6 +20,7 @@ DEFAULTS: dict[str, object] = {
     "transaction.state.log.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0,
     "log.initial.task.delay.ms": 100,
+    "log.retention.ms": -1,  # Records of tests are often of 1970.
 }
 
 
