@@ -6,7 +6,7 @@ PYTHON ?= $(shell python3 -I src/odradek/doctor/interpreter.py)
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: check format demo test interop cluster scenarios simulate fuzz bench docs clean
+.PHONY: check format demo test interop cluster scenarios simulate fuzz bench docs clean spark-4.0
 
 CASES ?= 200000
 SEEDS ?= 1000
@@ -36,6 +36,15 @@ test: check  ## all checks, all tests that need no Java
 
 interop: $(READY)  ## beside Apache's own software: needs Java and Maven, says so where they lack
 	$(BIN)/pytest -rs tests/interop
+
+# Spark 4.0 leaves its own sockets to the garbage collector.
+SPARK_4_0 := -W "ignore:unclosed <socket:ResourceWarning" \
+	-W "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
+
+spark-4.0: $(READY)  ## the Spark side on the oldest Spark that it is for; tables need Java and Maven
+	test -d build/spark-4.0 || $(BIN)/python -m venv build/spark-4.0
+	build/spark-4.0/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,spark]' 'pyspark==4.0.*'
+	build/spark-4.0/bin/pytest -rs $(SPARK_4_0) tests/spark tests/pipelines tests/interop/test_spark_tables.py
 
 cluster: $(READY)  ## real brokers that die, hang, leave or are cut off, in all roles; some need root
 	FULL=1 $(BIN)/pytest tests/kafka/clients/test_cluster_matrix.py tests/kafka/clients/test_cluster_copy.py \

@@ -40,7 +40,8 @@ def rows(spark: SparkSession, topics: Topics, topic: str) -> list[tuple[Any, ...
         .orderBy("partition", "offset")
     )
     return [
-        (row.partition, row.key, row.value, row.timestamp, row.headers) for row in frame.collect()
+        (row.partition, bytes(row.key), bytes(row.value), row.timestamp, row.headers)
+        for row in frame.collect()
     ]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -22,15 +21,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NEEDED = ("pyspark", "pyarrow", "wasmtime")
-PUSHES_FILTERS_FROM = (4, 1)
 
 
 def not_collected() -> list[str]:
     """What is not to be collected here."""
     if not all(map(find_spec, NEEDED)):
         return ["*"]
-    spark_version = tuple(map(int, version("pyspark").split(".")[:2]))
-    return [] if spark_version >= PUSHES_FILTERS_FROM else ["test_filters.py"]
+    from tests.spark.versions import PUSHES_FILTERS
+
+    return [] if PUSHES_FILTERS else ["test_filters.py"]
 
 
 collect_ignore_glob = not_collected()

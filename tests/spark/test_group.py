@@ -14,6 +14,7 @@ from odradek.spark.option_errors import InvalidOptions
 from odradek.spark.options import parse_options
 from tests.kafka.client.topics import Topics
 from tests.spark.test_spark import numbered, run_stream, table
+from tests.spark.versions import if_sources_are_asked
 
 SERVERS = {"kafka.bootstrap.servers": "a:1", "subscribe": "t"}
 
@@ -41,6 +42,7 @@ def test_a_time_goes_before_the_group() -> None:
     assert not isinstance(parse_options(given, is_stream=True).starting, Committed)
 
 
+@if_sources_are_asked
 def test_a_stream_commits_all_that_it_has_done_its_last_batch_too(
     spark: SparkSession, topics: Topics, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from odradek.kafka.client.partitioner import partition_of
 from odradek.kafka.wire.records import Record
 from tests.kafka.client.topics import Topics
+from tests.spark.versions import ASKS_SOURCES
 
 TIME_MS = 1_800_000_000_000
 
@@ -107,11 +108,12 @@ def copy(
     spark: SparkSession, topics: Topics, one: str, other: str, directory: Path, **given: str
 ) -> None:
     """Copy what is available now from one topic to another, going on from where it stopped."""
+    limit = {"maxOffsetsPerTrigger": "400"} if ASKS_SOURCES else {}
     options = {key.replace("_", "."): value for key, value in given.items()}
     servers = {"kafka.bootstrap.servers": topics.bootstrap_servers}
     stream = (
         spark.readStream.format("odradek")
-        .options(**servers, subscribe=one, startingOffsets="earliest", maxOffsetsPerTrigger="400")
+        .options(**servers, subscribe=one, startingOffsets="earliest", **limit)
         .load()
         .select("key", "value", "partition")
     )

@@ -16,7 +16,6 @@ from random import Random
 from time import time
 
 import pytest
-from pyspark import __version__ as spark_version
 from pyspark.sql import SparkSession
 
 from tests.kafka.client.brokers import topics_of
@@ -24,6 +23,7 @@ from tests.kafka.client.topics import Topics
 from tests.kafka.server.running import RunningBroker, running_broker
 from tests.spark.copying import ROWS_A_BATCH
 from tests.spark.test_sink import numbered, read
+from tests.spark.versions import if_sources_are_asked
 from tests.waiting import wait_until
 
 ROUNDS = int(os.environ.get("KILL_ROUNDS", "2"))
@@ -130,7 +130,7 @@ def do_harm(what: str, copy: Copy, broker: RunningBroker) -> None:
 HARMS = ("driver", "workers", "broker is restarted", "broker crashes")
 
 
-@pytest.mark.skipif(spark_version < "4.2", reason="the source reads in batches from 4.2 on")
+@if_sources_are_asked
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are found in /proc")
 def test_a_copy_is_equal_though_its_processes_are_killed(
     spark: SparkSession, tmp_path: Path

@@ -18,6 +18,7 @@ from odradek.kafka.wire.compression import Codec
 from odradek.kafka.wire.records import Record
 from odradek.spark.arrow.columns import WITH_HEADERS, schema_of
 from tests.kafka.client.topics import Topics
+from tests.spark.versions import if_sources_are_asked
 
 TIME_MS = 1_800_000_000_000
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -116,10 +117,7 @@ def newest(directory: Path) -> str:
     return files[-1].read_text()
 
 
-@pytest.mark.skipif(
-    not hasattr(datasource.DataSourceStreamReader, "getDefaultReadLimit"),
-    reason="Spark tells how much to read from 4.2 on",
-)
+@if_sources_are_asked
 def test_what_is_available_is_read_in_batches_of_the_most_one_may(
     spark: SparkSession, topics: Topics, tmp_path: Path
 ) -> None:

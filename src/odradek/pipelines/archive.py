@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from odradek.pipelines.clusters import OUR_OWN, Servers, spark_options
 from odradek.pipelines.compaction import Compacted, compact
-from odradek.pipelines.files import DELTA, ICEBERG, PARQUET, check_format
+from odradek.pipelines.files import DELTA, ICEBERG, PARQUET, FormatRefused, check_format
 from odradek.pipelines.progress import Listener, nobody
 from odradek.pipelines.queries import Watched, watch
 from odradek.pipelines.session import session
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 CHECKPOINT = "_checkpoint"
 LOG_INTERVAL = "spark.sql.streaming.fileSink.log.compactInterval"
 FOLDERS = ("topic", "date")
+SPARK_WITH_STEPS = (4, 2)
 COLUMNS = (
     "key",
     "value",
@@ -79,8 +80,8 @@ def archive(
     servers      bootstrap servers, or properties of Kafka's consumer
     topics       names; one with * stands for all that match
     path         a folder; for Iceberg the name of a table
-    checkpoint   where progress is kept, by default in the folder itself. With the same one a
-                 second run goes on where the first ended
+    checkpoint   where progress is kept, by default in the folder itself; a table of Iceberg is
+                 none. With the same one a second run goes on where the first ended
     starting     where the first run begins: earliest, latest, or offsets in JSON
     trigger_s    with `follow`: how long rows are gathered for a file
     compacts     whether small files are put together at the end, and with `follow` after every
@@ -89,8 +90,9 @@ def archive(
     done, started, stop = Archived(), monotonic(), stop or threading.Event()
     with session(spark, master) as here:
         check_format(here, file_format)
-        kept = checkpoint or f"{path.rstrip('/')}/{CHECKPOINT}"
-        rows = stream(here, servers, topics, starting, rows_per_batch)
+        kept = checkpoint or default_checkpoint(path, file_format)
+        rows_max = rows_per_batch if follow or reads_in_steps(here) else None
+        rows = stream(here, servers, topics, starting, rows_max)
         while True:
             query = start(here, rows, path, file_format, kept, trigger_s if follow else None)
             limit = compact_after_batches if follow and compacts else None
@@ -104,17 +106,38 @@ def archive(
     return done
 
 
+def default_checkpoint(path: str, file_format: str) -> str:
+    """A place beside the files, where they have one."""
+    if file_format == ICEBERG:
+        raise FormatRefused(f"{path} is a table and no folder: say where its checkpoint is to be")
+    return f"{path.rstrip('/')}/{CHECKPOINT}"
+
+
+def reads_in_steps(spark: SparkSession) -> bool:
+    """Whether a query over what is there now goes on after as many rows as it may read at once.
+
+    Before 4.2 it ends there, so it has to read all of them at once.
+    """
+    major, minor = spark.version.split(".")[:2]
+    return (int(major), int(minor)) >= SPARK_WITH_STEPS
+
+
 def stream(
-    spark: SparkSession, servers: Servers, topics: Sequence[str], starting: str, rows_max: int
+    spark: SparkSession,
+    servers: Servers,
+    topics: Sequence[str],
+    starting: str,
+    rows_max: int | None,
 ) -> DataFrame:
     """The rows of the topics, with the day of each."""
+    limit = {} if rows_max is None else {"maxOffsetsPerTrigger": str(rows_max)}
     options = {
         "kafka.isolation.level": "read_committed",
         **spark_options(servers),
         **subscription(topics),
         "startingOffsets": starting,
         "includeHeaders": "true",
-        "maxOffsetsPerTrigger": str(rows_max),
+        **limit,
     }
     return spark.readStream.format("odradek").options(**options).load().selectExpr(*COLUMNS)
 
