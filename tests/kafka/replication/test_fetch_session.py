@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from odradek.kafka.broker.fetch_sessions import Context, FetchSessions
-from odradek.kafka.replication.fetch_session import FetchSession, Question, Wanted
+from odradek.kafka.replication.fetch_session import FetchSession, Question, Wanted, topics_of
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
@@ -31,7 +31,7 @@ class Asked:
             min_bytes=0,
             session_id=question.session_id,
             session_epoch=question.session_epoch,
-            topics=question.topics,
+            topics=topics_of(question.asked),
             forgotten_topics_data=question.forgotten,
         )
         context = self.sessions.begin(message, VERSION, is_follower=True)
@@ -59,15 +59,15 @@ def test_all_partitions_are_named_once_and_then_what_has_changed() -> None:
     session.want(A, wanted(0))
     session.want(B, wanted(7))
     first = session.ask(VERSION)
-    assert first.named == [A, B]
+    assert list(first.asked) == [A, B]
     assert session.answered(asked.ask(first))
     session.want(A, wanted(5))
     session.want(B, wanted(7))
     second = session.ask(VERSION)
-    assert second.named == [A]
+    assert list(second.asked) == [A]
     assert session.answered(asked.ask(second))
     assert asked.offsets == {(ID, 0): 5, (ID, 1): 7}
-    assert session.ask(VERSION).named == []
+    assert not session.ask(VERSION).asked
 
 
 def test_what_is_dropped_is_forgotten_by_the_other_side() -> None:
@@ -100,7 +100,7 @@ def test_after_a_lost_answer_everything_is_named_again() -> None:
     asked.ask(session.ask(VERSION))
     session.lost()
     again = session.ask(VERSION)
-    assert again.named == [A]
+    assert list(again.asked) == [A]
     assert session.answered(asked.ask(again))
     assert asked.offsets == {(ID, 0): 1}
     assert len(asked.sessions) == 1
@@ -123,5 +123,5 @@ def test_where_there_are_no_sessions_everything_is_named_every_time() -> None:
     session.want(A, wanted(0))
     for _ in range(2):
         question = session.ask(5)
-        assert (question.session_epoch, question.named) == (-1, [A])
+        assert (question.session_epoch, list(question.asked)) == (-1, [A])
         session.answered(FetchResponse(session_id=0, responses=[]))

@@ -122,6 +122,7 @@ async def wait(
         if asked.is_committed and is_unclear(context, parts):
             wanted = 1  # The end of a transaction shows more than it appends.
         waiter = BytesWanted(wanted, is_follower=asked.replica_id != CONSUMER)
+        parked.go_on()  # What this follower has committed is answered first.
         is_missed = has_moved(asked, context, parts)
         is_in_time = is_missed or await parked.wait(waiter, watched, left_ms)
         context.look_again()

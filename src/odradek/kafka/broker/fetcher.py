@@ -17,7 +17,8 @@ from odradek.kafka.broker.partition import Partition
 from odradek.kafka.broker.partitions import DISK_TROUBLE
 from odradek.kafka.broker.peers import Peer, PeerLost
 from odradek.kafka.controller.versions import FETCH, newest
-from odradek.kafka.replication.fetch_session import FetchSession, Question, Wanted
+from odradek.kafka.replication.fetch_request import Requests, Terms
+from odradek.kafka.replication.fetch_session import FetchSession, Wanted
 from odradek.kafka.replication.follower import (
     FIRST_PAUSE_MS,
     UNKNOWN,
@@ -32,12 +33,7 @@ from odradek.kafka.storage.errors import UnexpectedOffset
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
-from odradek.kafka.wire.messages.fetch import (
-    FetchRequest,
-    FetchResponse,
-    PartitionData,
-    ReplicaState,
-)
+from odradek.kafka.wire.messages.fetch import FetchResponse, PartitionData
 from odradek.kafka.wire.schema import ZERO_UUID
 from odradek.runtime.disk import DiskFull
 from odradek.runtime.errors import ProtocolError
@@ -47,7 +43,6 @@ if TYPE_CHECKING:
 
 LAST_WITH_NAMES = 12
 FIRST_WITH_DIVERGING = 12
-FIRST_WITH_REPLICA_STATE = 15
 
 
 class Fetcher:
@@ -64,7 +59,7 @@ class Fetcher:
         self._session = FetchSession()
         self._newest = newest(FETCH, broker.settings.inter_broker_protocol_version)
         self._listener = broker.settings.inter_broker_listener_name  # As long as a broker runs.
-        self._state = ReplicaState(replica_id=broker.id)
+        self._requests = Requests()
         self._aside: dict[TopicPartition, None] = {}  # What is not fetched just now.
         self._without_id: set[TopicPartition] = set()
         self._wake = asyncio.Event()
@@ -233,9 +228,10 @@ class Fetcher:
     async def _fetch(self, peer: Peer) -> None:
         version = self._version
         question = self._session.ask(version)
-        for where in question.named:
+        for where in question.asked:
             self.followed[where].is_asked = True
-        answer = await peer.ask(self._request(question, version), version)
+        request = self._requests.write(question, self._terms(version))
+        answer = await peer.ask(request, version)
         assert isinstance(answer, FetchResponse)
         if not self._session.answered(answer):
             self._note.info("begins another session: %s", ErrorCode(answer.error_code).name)
@@ -270,21 +266,15 @@ class Fetcher:
         """The partition that an answer tells of, unless it was asked for in another epoch."""
         return self._comparing.partition_of(following) if following.is_asked else None
 
-    def _request(self, question: Question, version: int) -> FetchRequest:
+    def _terms(self, version: int) -> Terms:
         broker, settings = self._broker, self._broker.settings
-        is_old = version < FIRST_WITH_REPLICA_STATE
-        if not is_old and self._state.replica_epoch != broker.keeper.epoch:
-            self._state = ReplicaState(replica_id=broker.id, replica_epoch=broker.keeper.epoch)
-        return FetchRequest(
-            replica_id=broker.id if is_old else -1,
-            replica_state=ReplicaState() if is_old else self._state,
-            max_wait_ms=self._wait_max_ms,
-            min_bytes=settings.replica_fetch_min_bytes,
-            max_bytes=settings.replica_fetch_response_max_bytes,
-            session_id=question.session_id,
-            session_epoch=question.session_epoch,
-            topics=question.topics,
-            forgotten_topics_data=question.forgotten,
+        return Terms(
+            version,
+            broker.id,
+            broker.keeper.epoch,
+            self._wait_max_ms,
+            settings.replica_fetch_min_bytes,
+            settings.replica_fetch_response_max_bytes,
         )
 
     @property

@@ -3,11 +3,15 @@
 Who waits is known to the partitions concerned and to nobody else: when one moves, only those who
 wait for it are looked at. What they count or test is theirs; once woken, a handler looks again at
 what it wanted, for other things may have happened meanwhile.
+
+Who is woken goes on when whoever woke it is at a place to rest, not a turn of the loop later: in
+that turn the loop may let others have the processor, and somebody waits for this answer.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -36,18 +40,33 @@ class Watched(Protocol):
     def watchers(self) -> dict[Watcher, None]: ...
 
 
+class Awaited(asyncio.Future[bool]):
+    """What a request waits for. One that has no task says itself how it goes on."""
+
+    __slots__ = ("goes_on",)
+    goes_on: Callable[[Awaited], None] | None
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop=loop)
+        self.goes_on = None
+
+
 class Waiter:
     """One request that waits."""
 
-    __slots__ = ("_future",)
-    _future: asyncio.Future[bool]
+    __slots__ = ("_awaited", "_woken")
+    _awaited: Awaited
+    _woken: Callable[[Awaited], None]
 
-    def begin(self, future: asyncio.Future[bool]) -> None:
-        self._future = future
+    def begin(self, awaited: Awaited, woken: Callable[[Awaited], None]) -> None:
+        self._awaited, self._woken = awaited, woken
 
     def wake(self, *, is_in_time: bool = True) -> None:
-        if not self._future.done():
-            self._future.set_result(is_in_time)
+        awaited = self._awaited
+        if not awaited.done():
+            awaited.set_result(is_in_time)
+            if awaited.goes_on is not None:
+                self._woken(awaited)
 
     def expire(self) -> None:
         self.wake(is_in_time=False)
@@ -112,11 +131,13 @@ class Parked:
         self.others = 0
         self.loop = asyncio.get_running_loop()  # To ask for it costs a system call.
         self._deadlines = Deadlines(self.loop)
+        self._woken: deque[Awaited] = deque()
+        self._is_going_on = False
 
     async def wait(self, waiter: Waiter, watched: Sequence[Watched], timeout_ms: int) -> bool:
         """Wait until woken (True), or until the time is over (False)."""
-        future: asyncio.Future[bool] = self.loop.create_future()
-        waiter.begin(future)
+        awaited = Awaited(self.loop)
+        waiter.begin(awaited, self._wake)
         line = self._deadlines.enter(waiter, min(timeout_ms / 1000, LONGEST_S))
         for each in watched:
             each.watchers[waiter] = None
@@ -124,10 +145,28 @@ class Parked:
         self.fetches += is_fetch
         self.others += not is_fetch
         try:
-            return await future
+            return await awaited
         finally:
             self.fetches -= is_fetch
             self.others -= not is_fetch
             self._deadlines.leave(line, waiter)
             for each in watched:
                 each.watchers.pop(waiter, None)
+
+    def _wake(self, awaited: Awaited) -> None:
+        if not self._woken:
+            self.loop.call_soon(self.go_on)  # Should nobody rest before that.
+        self._woken.append(awaited)
+
+    def go_on(self) -> None:
+        """Let all go on who were woken, and whom they wake; for whoever is at a place to rest."""
+        if self._is_going_on:
+            return
+        self._is_going_on = True
+        try:
+            while self._woken:
+                awaited = self._woken.popleft()
+                if awaited.goes_on is not None:
+                    awaited.goes_on(awaited)
+        finally:
+            self._is_going_on = False

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 
 from odradek.kafka.settings.endpoints import Endpoint, SecurityProtocol
-from odradek.kafka.wire.connection import ClientConnection
+from odradek.kafka.wire.connection import ClientConnection, Written
 from odradek.kafka.wire.schema import Message
 from odradek.runtime.errors import OdradekError, ProtocolError
 from odradek.runtime.rooms import Rooms
@@ -41,7 +41,7 @@ class PeerProtocol(asyncio.BufferedProtocol):
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    def ask(self, message: Message, version: int) -> asyncio.Future[Message]:
+    def ask(self, message: Message | Written, version: int) -> asyncio.Future[Message]:
         assert self._transport is not None
         future: asyncio.Future[Message] = self._loop.create_future()
         self._wire.send(message, version)
@@ -106,7 +106,7 @@ class Peer:
         self._rooms = Rooms()  # For large answers.
         self._connecting = asyncio.Lock()  # Those who ask at once share one connection.
 
-    async def ask(self, message: Message, version: int) -> Message:
+    async def ask(self, message: Message | Written, version: int) -> Message:
         """Send a request; its answer. Raises `PeerLost`."""
         protocol = self._protocol
         if protocol is None or not protocol.is_open:

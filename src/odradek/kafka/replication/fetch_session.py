@@ -38,13 +38,12 @@ class Wanted(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a fetch request says of sessions and partitions, and which partitions it names."""
+    """What a fetch request says of sessions and partitions."""
 
     session_id: int
     session_epoch: int
-    topics: list[FetchTopic]
+    asked: Mapping[TopicPartition, Wanted]
     forgotten: list[ForgottenTopic]
-    named: list[TopicPartition]
 
 
 class FetchSession:
@@ -74,8 +73,7 @@ class FetchSession:
         if version < FIRST_WITH_SESSIONS or self._epoch == INITIAL_EPOCH:
             self._told = {where: it.topic_id for where, it in self.wanted.items()}
             epoch = NO_EPOCH if version < FIRST_WITH_SESSIONS else INITIAL_EPOCH
-            topics, named = topics_of(self.wanted), list(self.wanted)
-            return Question(self._id, epoch, topics, [], named)
+            return Question(self._id, epoch, dict(self.wanted), [])
         asked: dict[TopicPartition, Wanted] = {}
         gone: list[tuple[TopicPartition, bytes]] = []
         for where in changed:
@@ -86,7 +84,7 @@ class FetchSession:
                 asked[where] = wanted
                 self._told[where] = wanted.topic_id
         forgotten = forgotten_of(gone) if gone else []
-        return Question(self._id, self._epoch, topics_of(asked), forgotten, list(asked))
+        return Question(self._id, self._epoch, asked, forgotten)
 
     def answered(self, response: FetchResponse) -> bool:
         """Whether the answer counts; if not, the next question begins anew."""

@@ -133,6 +133,7 @@ class Connection(asyncio.BufferedProtocol):
         self._take_all()
         if self._arrived is not NOTHING:
             self._transport.pause_reading()
+        self._clients.broker.parked.go_on()
 
     def eof_received(self) -> bool:
         """Nothing more will come. What has come is answered, and then it is over.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
+from odradek.kafka.broker.parked import Awaited
 from odradek.kafka.wire.schema import Message
 
 Ended = Callable[[Message | None, Exception | None], None]
@@ -35,7 +36,10 @@ class Unfinished:
     def cancel(self) -> None:
         """Nobody wants the answer any more."""
         self._is_cancelled = True
-        self._waits_for.remove_done_callback(self._go_on)
+        if isinstance(self._waits_for, Awaited):
+            self._waits_for.goes_on = None
+        else:
+            self._waits_for.remove_done_callback(self._go_on)
         with suppress(asyncio.CancelledError):
             self._handler.throw(asyncio.CancelledError())
         self._handler.close()
@@ -43,7 +47,10 @@ class Unfinished:
     def _wait(self, waits_for: asyncio.Future[Any]) -> None:
         self._waits_for = waits_for
         waits_for._asyncio_future_blocking = False  # As a task says that it has taken note.
-        waits_for.add_done_callback(self._go_on)
+        if isinstance(waits_for, Awaited):
+            waits_for.goes_on = self._go_on
+        else:
+            waits_for.add_done_callback(self._go_on)
 
     def _go_on(self, _: asyncio.Future[Any]) -> None:
         if self._is_cancelled:

@@ -244,6 +244,13 @@ class Heads(NamedTuple):
     response_header_version: int
 
 
+class Written(NamedTuple):
+    """A request that was written before, in the version that it is sent in."""
+
+    kind: type[Message]
+    body: bytes
+
+
 class Response(NamedTuple):
     """A response, and which request it answers."""
 
@@ -267,12 +274,16 @@ class ClientConnection(Framed):
     def in_flight_count(self) -> int:
         return len(self._sent)
 
-    def send(self, message: Message, version: int, *, is_answered: bool = True) -> int:
+    def send(self, message: Message | Written, version: int, *, is_answered: bool = True) -> int:
         """Queue a request; return its correlation id. Produce with acks=0 is not answered."""
-        key = type(message).__wire__.api_key
-        assert key is not None and type(message) is APIS[key].request
+        parts: Sequence[Buffer]
+        if isinstance(message, Written):
+            kind, parts = message.kind, (message.body,)
+        else:
+            kind, parts = type(message), encode(message, version)
+        key = kind.__wire__.api_key
+        assert key is not None and kind is APIS[key].request
         api, correlation_id = APIS[key], self._next_correlation_id
-        parts = encode(message, version)
         start, rest, header_version = self._heads.get((key, version)) or self._head_of(api, version)
         head = start + CORRELATION_ID.pack(correlation_id) + rest
         size = len(head) + sum(map(len, parts))
