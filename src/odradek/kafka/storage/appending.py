@@ -12,8 +12,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from odradek.kafka.storage.aborted import append_aborted
-from odradek.kafka.storage.entries import Entry, cut
+from odradek.kafka.storage.entries import check_entry
 from odradek.kafka.storage.errors import UnexpectedOffset
+from odradek.kafka.storage.heads import Head
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TRANSACTION_INDEX
 from odradek.kafka.storage.producers import KeptBatch, Verification
@@ -21,13 +22,12 @@ from odradek.kafka.storage.refusal import Refusal
 from odradek.kafka.storage.replay import apply_to
 from odradek.kafka.storage.tail import Tail
 from odradek.kafka.storage.validate import Origin, validate
-from odradek.kafka.wire.batch import Batch
+from odradek.kafka.wire.batch import Batch, cut_entries
 from odradek.kafka.wire.batch_errors import CorruptBatch
 from odradek.kafka.wire.control import read_marker
 from odradek.runtime.disk import Buffer, DiskBroken, DiskFull
 
 NO_TIME = -1
-HEAD = attrgetter("head")
 MAX_TIMESTAMP = attrgetter("max_timestamp")
 
 
@@ -134,27 +134,30 @@ def take(placed: Placed) -> Appended:
 def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
     """Append what the leader sent, as it is; return the new end. A partial batch is dropped."""
     data = memoryview(records)
-    entries = list(cut(data))
+    entries, size = _checked(log, data)
     if not entries:
         return log.end_offset
-    batches = _checked(log, entries)
-    first, last = entries[0].head, entries[-1].head
-    youngest = first if first is last else max(map(HEAD, entries), key=MAX_TIMESTAMP)
-    timestamp, end = youngest.max_timestamp, last.end
-    tail = log.tail_for(end, first.base_offset, last.last_offset, timestamp, now_ms)
+    first, last = entries[0], entries[-1]
+    youngest = first if first is last else max(entries, key=MAX_TIMESTAMP)
+    timestamp, first_offset, last_offset = (
+        youngest.max_timestamp,
+        first.base_offset,
+        last.last_offset,
+    )
+    tail = log.tail_for(size, first_offset, last_offset, timestamp, now_ms)
     epoch = log.epochs.latest
     for entry in entries:
-        if entry.head.leader_epoch > epoch:
-            epoch = entry.head.leader_epoch
-            log.epochs.assign(epoch, entry.head.base_offset)
+        if entry.leader_epoch > epoch:
+            epoch = entry.leader_epoch
+            log.epochs.assign(epoch, entry.base_offset)
     interval = log.settings.index_interval_bytes
-    buffers = (data[:end],)
-    size = tail.append(buffers, last.last_offset, timestamp, youngest.last_offset, interval)
-    tail.latest.appended(first.base_offset, size, buffers)
-    log.end_offset = last.last_offset + 1
-    for batch in batches:
-        if batch.producer_id >= 0:
-            _apply(log, batch)
+    buffers = (data[:size],)
+    tail.append(buffers, last_offset, timestamp, youngest.last_offset, interval)
+    tail.latest.appended(first_offset, size, buffers)
+    log.end_offset = last_offset + 1
+    for entry in entries:
+        if isinstance(entry, Batch) and entry.producer_id >= 0:
+            _apply(log, entry)
     return log.end_offset
 
 
@@ -189,14 +192,15 @@ def _apply(log: Log, batch: Batch) -> None:
     log.names_count += 1
 
 
-def _checked(log: Log, entries: list[Entry]) -> list[Batch]:
-    """The batches among them, if all are whole and in order."""
-    expected, batches = log.end_offset, []
-    for entry in entries:
-        if (batch := entry.check()) is not None:
-            batches.append(batch)
-        if entry.head.base_offset < expected:
-            reason = f"the leader sent offset {entry.head.base_offset}, not {expected} or later"
+def _checked(log: Log, data: memoryview) -> tuple[list[Batch | Head], int]:
+    """The entries and their bytes, if all are whole and in order."""
+    expected, size, entries = log.end_offset, 0, []
+    for octets in cut_entries(data):
+        entry = check_entry(octets)
+        if entry.base_offset < expected:
+            reason = f"the leader sent offset {entry.base_offset}, not {expected} or later"
             raise UnexpectedOffset(log.directory, reason)
-        expected = entry.head.last_offset + 1
-    return batches
+        entries.append(entry)
+        size += len(octets)
+        expected = entry.last_offset + 1
+    return entries, size

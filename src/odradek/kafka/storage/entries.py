@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from odradek.kafka.storage.heads import Head, read_head
 from odradek.kafka.storage.source import Source
-from odradek.kafka.wire.batch import Batch
+from odradek.kafka.wire.batch import MAGIC_POSITION, Batch
 from odradek.kafka.wire.message_set import read_message
 
 PIECE_BYTES = 1 << 20
@@ -23,14 +23,20 @@ class Entry(NamedTuple):
         """The batch; None if it is a message of the old formats."""
         return Batch(self.data) if self.head.magic == 2 else None
 
-    def check(self) -> Batch | None:
-        """The batch; `CorruptBatch` or `InvalidRecord` if these are not the bytes once written."""
-        batch = self.batch()
-        if batch is not None:
-            batch.check_crc()
-        else:
-            read_message(self.data)
+
+def check_entry(data: memoryview) -> Batch | Head:
+    """A batch, or the head of an older message, both of which say what they cover.
+
+    `CorruptBatch` or `InvalidRecord` if these are not the bytes once written.
+    """
+    if data[MAGIC_POSITION] == 2:
+        batch = Batch(data)
+        batch.check_crc()
         return batch
+    read_message(data)
+    head = read_head(data, 0, 0)
+    assert head is not None, "a message that is whole has a head"
+    return head
 
 
 def read_entries(

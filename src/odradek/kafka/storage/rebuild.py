@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from odradek.kafka.storage.aborted import AbortedTransaction
-from odradek.kafka.storage.entries import Entry, read_entries
+from odradek.kafka.storage.entries import Entry, check_entry, read_entries
 from odradek.kafka.storage.epochs import UNKNOWN, LeaderEpochs
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.heads import NO_TIMESTAMP, Head
@@ -120,7 +120,7 @@ def _problem(entry: Entry, rebuilt: Rebuilt, latest_epoch: int) -> str:
     if head.last_offset - rebuilt.base_offset > RELATIVE_OFFSET_MAX:
         return f"offset {head.last_offset} is too far from {rebuilt.base_offset}"
     try:
-        entry.check()
+        check_entry(entry.data)
         if (batch := entry.batch()) and batch.is_control:
             apply_to(Producers(), batch)  # A marker that cannot be read raises here.
     except (CorruptBatch, InvalidRecord) as error:
