@@ -12,6 +12,7 @@ from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.reading import Later, offset_since, read, youngest
 from odradek.kafka.storage.refusal import Refusal
 from odradek.kafka.storage.settings import DEFAULTS
+from odradek.kafka.wire.batch import MAGIC_POSITION
 from odradek.kafka.wire.batch_errors import CorruptBatch
 from odradek.kafka.wire.batch_writer import Envelope, write_batch
 from odradek.kafka.wire.compression import Codec
@@ -182,6 +183,10 @@ def test_a_follower_refuses_what_does_not_follow(log: Log) -> None:
     damaged[-1] ^= 1
     with pytest.raises(CorruptBatch):
         append_as_follower(log, damaged, NOW_MS)
+    whole = write_batch([Record(9, NOW_MS, None, b"v")])
+    strange = bytes(whole[:MAGIC_POSITION]) + b"\x07" + bytes(whole[MAGIC_POSITION + 1 :])
+    with pytest.raises(CorruptBatch, match="magic 7"):
+        append_as_follower(log, bytes(whole) + strange, NOW_MS)
     assert values_of(log) == {3: b"v"}
 
 
