@@ -32,6 +32,11 @@ def steady_clock() -> Callable[[], int]:
     return (lambda: int(loop.time() * 1000)) if is_simulated() else _steady_ms
 
 
+def loop_ms() -> float:
+    """The running loop's time in milliseconds, for those who do not read it often."""
+    return asyncio.get_running_loop().time() * 1000
+
+
 def stopwatch() -> Callable[[], float]:
     """Seconds, as exact as can be: uvloop's own time stands still while a callback runs."""
     return asyncio.get_running_loop().time if is_simulated() else time.perf_counter

@@ -17,6 +17,7 @@ from odradek.kafka.wire.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
 )
+from odradek.runtime.clock import loop_ms
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 
@@ -63,7 +64,7 @@ class ProducerIds:
 
     def prefetch(self) -> None:
         """Ask for a block if one will soon be needed."""
-        if self._ids.ask(now_ms()):
+        if self._ids.ask(int(loop_ms())):
             self._tasks.start("producer ids", self._fetch(), may_end=True)
 
     async def _fetch(self) -> None:
@@ -84,7 +85,7 @@ class ProducerIds:
             self._note.info("no producer ids yet: %s", ErrorCode(answer.error_code).name)
             return False
         block = core.Block(answer.producer_id_start, answer.producer_id_len)
-        is_new = self._ids.receive(block, now_ms())
+        is_new = self._ids.receive(block, int(loop_ms()))
         self._ids.is_asking = not is_new
         for there in self._waiting:
             settle(there)
@@ -94,7 +95,3 @@ class ProducerIds:
 def settle(there: asyncio.Future[None]) -> None:
     if not there.done():
         there.set_result(None)
-
-
-def now_ms() -> int:
-    return int(asyncio.get_running_loop().time() * 1000)

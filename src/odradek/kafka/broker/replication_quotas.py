@@ -6,7 +6,6 @@ administrator limits a reassignment, and lifts the limit once it is over.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from odradek.kafka.quotas.rates import Windows
 from odradek.kafka.quotas.replication import UNLIMITED, ReplicationQuota
 from odradek.kafka.settings.dynamic import THROTTLES
 from odradek.kafka.settings.sources import Source
+from odradek.runtime.clock import loop_ms
 
 if TYPE_CHECKING:
     from odradek.kafka.broker.configs import Configs
@@ -29,7 +29,7 @@ class ReplicationQuotas:
     """The three kinds of copying of one broker."""
 
     def __init__(self) -> None:
-        self.now_ms: Callable[[], float] = _loop_ms
+        self.now_ms: Callable[[], float] = loop_ms
         self._cut_time(BY_DEFAULT, BY_DEFAULT)
 
     def _cut_time(self, windows: Windows, log_dirs_windows: Windows) -> None:
@@ -105,7 +105,3 @@ def limit_of(configs: Configs, key: str) -> int:
             except ValueError:
                 return UNLIMITED  # Whoever wrote this to ZooKeeper, it was no broker.
     return UNLIMITED
-
-
-def _loop_ms() -> float:
-    return asyncio.get_running_loop().time() * 1000

@@ -10,7 +10,6 @@ Where nobody has a quota, `is_on` is all that is ever asked.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from functools import partial
 from types import coroutine
@@ -26,6 +25,7 @@ from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.messages.fetch import FetchRequest
 from odradek.kafka.wire.messages.produce import ProduceRequest
 from odradek.kafka.wire.schema import Message, fields_of
+from odradek.runtime.clock import loop_ms
 
 if TYPE_CHECKING:
     from odradek.kafka.broker.configs import Configs
@@ -70,7 +70,7 @@ class Throttling:
     def __init__(self) -> None:
         self.is_on = False  # Whether any client has a quota.
         self.pauses: dict[str, int] = {}  # How often somebody was held back, by api.
-        self.now_ms: Callable[[], float] = _loop_ms
+        self.now_ms: Callable[[], float] = loop_ms
         self._cut_time(BY_DEFAULT, BY_DEFAULT)
 
     def _cut_time(self, windows: Windows, controller_windows: Windows) -> None:
@@ -194,7 +194,3 @@ def told_to_wait(response: Answer, version: int, pause_ms: int) -> Answer:
         return response
     values = {name: getattr(response, name) for name in kind.__declared__}
     return kind(**{**values, THROTTLE_TIME: pause_ms})
-
-
-def _loop_ms() -> float:
-    return asyncio.get_running_loop().time() * 1000
