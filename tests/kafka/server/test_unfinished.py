@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from odradek.kafka.broker.parked import Parked, Waiter, Watcher
 from odradek.kafka.server.unfinished import Unfinished
 from odradek.kafka.wire.schema import Message
 
@@ -25,3 +26,55 @@ def test_who_is_cancelled_just_when_its_future_is_done_does_not_go_on() -> None:
 
     asyncio.run(story())
     assert ended == []
+
+
+class Story:
+    """Requests that wait for one thing, each of which says when it goes on."""
+
+    def __init__(self) -> None:
+        self.parked = Parked()
+        self.watchers: dict[Watcher, None] = {}
+        self.heard: list[str] = []
+
+    def begin(self, name: str, then_wakes: Waiter | None = None) -> tuple[Unfinished, Waiter]:
+        waiter = Waiter()
+
+        async def handler() -> Message | None:
+            assert await self.parked.wait(waiter, [self], 1000)
+            self.heard.append(name)
+            if then_wakes is not None:
+                then_wakes.wake()
+                self.parked.go_on()  # A place to rest within another: nobody goes on inside it.
+                self.heard.append(f"{name} rests")
+            return None
+
+        begun = handler()
+        return Unfinished(begun, begun.send(None), lambda *_: None), waiter
+
+
+def test_who_is_woken_goes_on_when_the_other_rests_and_whom_it_wakes_after_it() -> None:
+    async def story() -> None:
+        told = Story()
+        _, second = told.begin("second")
+        _, first = told.begin("first", then_wakes=second)
+        first.wake()
+        assert told.heard == [], "whoever woke it is not at a place to rest"
+        told.parked.go_on()
+        assert told.heard == ["first", "first rests", "second"]
+        assert not told.watchers
+
+    asyncio.run(story())
+
+
+def test_if_nobody_rests_the_loop_lets_them_go_on_and_who_was_cancelled_does_not() -> None:
+    async def story() -> None:
+        told = Story()
+        request, gone = told.begin("gone")
+        _, left = told.begin("left")
+        gone.wake()
+        left.wake()
+        request.cancel()
+        await asyncio.sleep(0)
+        assert told.heard == ["left"]
+
+    asyncio.run(story())
