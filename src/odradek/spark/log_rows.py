@@ -14,15 +14,10 @@ from pyarrow import compute
 
 from odradek.kafka.client.errors import TopicPartition
 from odradek.kafka.wire.batch import MAGIC_POSITION, Batch
-from odradek.kafka.wire.message_set import MAGIC_1, read_message
+from odradek.kafka.wire.message_set import read_message
 from odradek.spark.arrow.columns import TYPES
 from odradek.spark.arrow.decoder import decode_run
-from odradek.spark.arrow.selection import (
-    CREATE_TIME,
-    LOG_APPEND_TIME,
-    NO_TIMESTAMP_TYPE,
-    Run,
-)
+from odradek.spark.arrow.selection import Found, Run, gather, timestamp_type
 
 OFFSET_MIN, OFFSET_MAX = -(2**63), 2**63 - 1
 SEQUENCE_MASK = 0x7FFFFFFF
@@ -73,30 +68,16 @@ def rows_of_entries(
 
 
 def runs_of(entries: Sequence[memoryview]) -> Iterator[Run]:
-    """Neighbours of one kind together."""
-    run: Run | None = None
-    for entry in entries:
-        batch = Batch(entry) if entry[MAGIC_POSITION] == 2 else None
-        kind, is_legacy = _kind(entry, batch), batch is None
-        if run is None or (run.timestamp_type, run.is_legacy) != (kind, is_legacy):
-            if run is not None:
-                yield run
-            run = Run(kind, is_legacy)
-        if batch is None:
-            run.messages.append(entry)
-        elif batch.record_count:
-            run.batches.append(batch)
-    if run is not None:
-        yield run
+    """Neighbours of one kind together; a batch without records has nothing to show."""
+    return gather(filter(None, map(_found, entries)))
 
 
-def _kind(entry: memoryview, batch: Batch | None) -> int:
-    """The type of its timestamps."""
-    if batch is not None:
-        return LOG_APPEND_TIME if batch.is_append_time else CREATE_TIME
-    message = read_message(entry)
-    kind = CREATE_TIME if message.magic == MAGIC_1 else NO_TIMESTAMP_TYPE
-    return LOG_APPEND_TIME if message.is_append_time else kind
+def _found(entry: memoryview) -> Found | None:
+    """An entry with the type of its timestamps."""
+    if entry[MAGIC_POSITION] == 2:
+        batch = Batch(entry)
+        return (timestamp_type(batch), batch) if batch.record_count else None
+    return timestamp_type(read_message(entry)), entry
 
 
 def _batch_columns(

@@ -8,19 +8,27 @@ the Arrow batch that they become.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from odradek.kafka.client.errors import TopicPartition
 from odradek.kafka.client.fetcher import Fetched
-from odradek.kafka.wire.batch import ENTRY_START, MAGIC_POSITION, Batch, cut_entries
+from odradek.kafka.wire.batch import (
+    CONTROL,
+    ENTRY_START,
+    MAGIC_POSITION,
+    TRANSACTIONAL,
+    Batch,
+    cut_entries,
+)
 from odradek.kafka.wire.compression import codec_of
 from odradek.kafka.wire.control import MarkerType, read_marker
-from odradek.kafka.wire.message_set import MAGIC_1, read_message
+from odradek.kafka.wire.message_set import MAGIC_1, Message, read_message
 from odradek.runtime.errors import ProtocolError
 from odradek.spark.arrow.errors import UnreadableBatch
 
 NO_TIMESTAMP_TYPE, CREATE_TIME, LOG_APPEND_TIME = -1, 0, 1
+Found = tuple[int, Batch | memoryview]
 RECORD_BYTES_MIN = 7  # Length, attributes, two deltas, two lengths, a count: a byte each.
 
 
@@ -33,22 +41,29 @@ class Run:
     batches: list[Batch] = field(default_factory=list)
     messages: list[memoryview] = field(default_factory=list)
 
+    def take(self, one: Batch | memoryview) -> None:
+        if isinstance(one, Batch):
+            self.batches.append(one)
+        else:
+            self.messages.append(one)
+
 
 def select(fetched: Fetched, end: int, *, check_crcs: bool = True) -> Iterator[Run]:
     """The runs of a fetch that may hold records in [fetched.start, end)."""
-    run: Run | None = None
     selection = _Selection(fetched, end, check_crcs)
-    for entry in _entries(fetched):
-        found = selection.look_at(entry)
-        if found is None:
-            continue
-        if run is not None and _is_alike(run, found):
-            run.batches += found.batches
-            run.messages += found.messages
-            continue
-        if run is not None:
-            yield run
-        run = found
+    return gather(filter(None, map(selection.look_at, _entries(fetched))))
+
+
+def gather(found: Iterable[Found]) -> Iterator[Run]:
+    """Neighbours of one kind together."""
+    run: Run | None = None
+    for timestamp_type, one in found:
+        is_legacy = not isinstance(one, Batch)
+        if run is None or (run.timestamp_type, run.is_legacy) != (timestamp_type, is_legacy):
+            if run is not None:
+                yield run
+            run = Run(timestamp_type, is_legacy)
+        run.take(one)
     if run is not None:
         yield run
 
@@ -60,8 +75,12 @@ def _entries(fetched: Fetched) -> Iterator[memoryview]:
         raise UnreadableBatch(*fetched.partition, fetched.start, error) from error
 
 
-def _is_alike(one: Run, other: Run) -> bool:
-    return one.timestamp_type == other.timestamp_type and one.is_legacy == other.is_legacy
+def timestamp_type(of: Batch | Message) -> int:
+    """Whose time the records have; those of magic 0 have none."""
+    if of.is_append_time:
+        return LOG_APPEND_TIME
+    is_timed = isinstance(of, Batch) or of.magic == MAGIC_1
+    return CREATE_TIME if is_timed else NO_TIMESTAMP_TYPE
 
 
 class _Selection:
@@ -75,8 +94,8 @@ class _Selection:
         self._aborted = sorted((a.first_offset, a.producer_id) for a in fetched.aborted)
         self._aborting: set[int] = set()
 
-    def look_at(self, entry: memoryview) -> Run | None:
-        """The entry as a run of its own, or None if it has no row for us."""
+    def look_at(self, entry: memoryview) -> Found | None:
+        """The entry with the type of its timestamps, or None if it has no row for us."""
         try:
             if entry[MAGIC_POSITION] == 2:
                 return self._look_at_batch(Batch(entry))
@@ -85,29 +104,29 @@ class _Selection:
             offset, _ = ENTRY_START.unpack_from(entry)
             raise UnreadableBatch(*self._partition, offset, error) from error
 
-    def _look_at_batch(self, batch: Batch) -> Run | None:
+    def _look_at_batch(self, batch: Batch) -> Found | None:
         if self._check_crcs:
             batch.check_crc()
-        self._begin_aborted(batch.last_offset)
-        if batch.is_control:
+        last_offset, attributes = batch.last_offset, batch.attributes
+        if self._aborted:
+            self._begin_aborted(last_offset)
+        if attributes & CONTROL:
             self._end_aborted(batch)
             return None
-        if batch.is_transactional and batch.producer_id in self._aborting:
+        if attributes & TRANSACTIONAL and batch.producer_id in self._aborting:
             return None
-        if batch.last_offset < self._start or batch.base_offset >= self._end:
+        if last_offset < self._start or batch.base_offset >= self._end:
             return None
         if not batch.record_count:
             return None
-        codec_of(batch.attributes)
-        kind = LOG_APPEND_TIME if batch.is_append_time else CREATE_TIME
-        return Run(kind, False, batches=[batch])
+        codec_of(attributes)
+        return timestamp_type(batch), batch
 
-    def _look_at_message(self, entry: memoryview) -> Run | None:
+    def _look_at_message(self, entry: memoryview) -> Found | None:
         message = read_message(entry)
         if message.offset < self._start:  # Of a wrapper this is the last offset within.
             return None
-        kind = CREATE_TIME if message.magic == MAGIC_1 else NO_TIMESTAMP_TYPE
-        return Run(LOG_APPEND_TIME if message.is_append_time else kind, True, messages=[entry])
+        return timestamp_type(message), entry
 
     def _begin_aborted(self, last_offset: int) -> None:
         while self._aborted and self._aborted[0][0] <= last_offset:
