@@ -35,6 +35,7 @@ test: check  ## all checks, all tests that need no Java
 	$(BIN)/pytest --ignore tests/interop
 
 interop: $(READY)  ## beside Apache's own software: needs Java and Maven, says so where they lack
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pipelines]'
 	$(BIN)/pytest -rs tests/interop
 
 # Spark 4.0 leaves its own sockets to the garbage collector.

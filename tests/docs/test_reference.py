@@ -24,7 +24,7 @@ def test_a_function_is_shown_as_it_is_called_with_its_parameters_as_a_list() -> 
     text = page(*PAGES["pipelines"])
     assert "## `report_progress`" in text
     assert "def report_progress(spark: SparkSession, servers: Servers) -> Reporter" in text
-    assert "* `checkpoint`: where progress is kept, by default in the folder itself. With" in text
+    assert "* `checkpoint`: where progress is kept, by default in the folder itself;" in text
     assert "    progress: Listener = nobody,\n" in text
     assert "    *,\n" in text
 

@@ -106,6 +106,7 @@ async def produce(
         if each.partition is not None and is_flush_due(each):
             await flush(broker, each)
     if message.acks == ALL_IN_SYNC:
+        broker.parked.go_on()  # What followers wait for leaves before we begin to wait for them.
         pending = [each for each in attempts if not is_safe(each)]
         if pending:
             await replicate(broker, pending, message.timeout_ms)
