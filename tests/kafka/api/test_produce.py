@@ -436,7 +436,8 @@ async def test_a_leader_that_is_deposed_while_it_flushes_acknowledges_nothing(
     asked = asyncio.ensure_future(put(served, b"x"))
     await asyncio.sleep(0)
     assert served.broker.partitions.follow(state_of(0, 2, 1, (BROKER_ID, 2)), "t") == 0
-    assert (await asked).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    async with asyncio.timeout(2.5):  # Half of what the request would wait for replicas.
+        assert (await asked).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 @with_broker()

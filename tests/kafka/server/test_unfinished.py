@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from odradek.kafka.broker.parked import Parked, Waiter, Watcher
-from odradek.kafka.server.unfinished import Unfinished
+from odradek.kafka.server.unfinished import Ended, Unfinished
 from odradek.kafka.wire.schema import Message
 
 
@@ -36,7 +36,9 @@ class Story:
         self.watchers: dict[Watcher, None] = {}
         self.heard: list[str] = []
 
-    def begin(self, name: str, then_wakes: Waiter | None = None) -> tuple[Unfinished, Waiter]:
+    def begin(
+        self, name: str, then_wakes: Waiter | None = None, ended: Ended = lambda *_: None
+    ) -> tuple[Unfinished, Waiter]:
         waiter = Waiter()
 
         async def handler() -> Message | None:
@@ -49,7 +51,7 @@ class Story:
             return None
 
         begun = handler()
-        return Unfinished(begun, begun.send(None), lambda *_: None), waiter
+        return Unfinished(begun, begun.send(None), ended), waiter
 
 
 def test_who_is_woken_goes_on_when_the_other_rests_and_whom_it_wakes_after_it() -> None:
@@ -76,5 +78,23 @@ def test_if_nobody_rests_the_loop_lets_them_go_on_and_who_was_cancelled_does_not
         request.cancel()
         await asyncio.sleep(0)
         assert told.heard == ["left"]
+
+    asyncio.run(story())
+
+
+def test_who_fails_harms_neither_those_behind_it_nor_whoever_rests() -> None:
+    def fail(response: Message | None, error: Exception | None) -> None:
+        raise RuntimeError("it cannot be answered")
+
+    async def story() -> None:
+        told, errors = Story(), []
+        told.parked.loop.set_exception_handler(lambda _, context: errors.append(context))
+        _, first = told.begin("first", ended=fail)
+        _, second = told.begin("second")
+        first.wake()
+        second.wake()
+        told.parked.go_on()
+        assert told.heard == ["first", "second"]
+        assert [str(error["exception"]) for error in errors] == ["it cannot be answered"]
 
     asyncio.run(story())

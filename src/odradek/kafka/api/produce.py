@@ -368,7 +368,8 @@ async def replicate(broker: Broker, pending: list[Attempt], timeout_ms: int) -> 
     """Wait until all in-sync replicas have it, and say how that ended."""
     partitions = [each.partition for each in pending if each.partition is not None]
     until_settled = Until(lambda: all(map(is_settled, pending)))
-    await broker.parked.wait(until_settled, partitions, timeout_ms)
+    if not until_settled.is_met():  # Another may lead since we flushed, or let others go on.
+        await broker.parked.wait(until_settled, partitions, timeout_ms)
     for each in pending:
         each.error = replication_error(each)
 

@@ -110,16 +110,16 @@ class BytesWanted(Waiter):
 class Until(Waiter):
     """Something that waits until a condition holds, which only its partitions can bring about."""
 
-    __slots__ = ("_is_met",)
+    __slots__ = ("is_met",)
 
     def __init__(self, is_met: Callable[[], bool]) -> None:
-        self._is_met = is_met
+        self.is_met = is_met
 
     def committed(self, count: int) -> None:
         self.changed()
 
     def changed(self) -> None:
-        if self._is_met():
+        if self.is_met():
             self.wake()
 
 
@@ -165,8 +165,15 @@ class Parked:
         self._is_going_on = True
         try:
             while self._woken:
-                awaited = self._woken.popleft()
-                if awaited.goes_on is not None:
-                    awaited.goes_on(awaited)
+                self._let_go_on(self._woken.popleft())
         finally:
             self._is_going_on = False
+
+    def _let_go_on(self, awaited: Awaited) -> None:
+        """If it fails the loop hears of it, as from any callback, and not whoever rests here."""
+        try:
+            if awaited.goes_on is not None:
+                awaited.goes_on(awaited)
+        except Exception as error:
+            context = {"message": "who was woken could not go on", "exception": error}
+            self.loop.call_exception_handler(context)

@@ -139,11 +139,8 @@ def append_as_follower(log: Log, records: Buffer, now_ms: int) -> int:
         return log.end_offset
     first, last = entries[0], entries[-1]
     youngest = first if first is last else max(entries, key=MAX_TIMESTAMP)
-    timestamp, first_offset, last_offset = (
-        youngest.max_timestamp,
-        first.base_offset,
-        last.last_offset,
-    )
+    first_offset, last_offset = first.base_offset, last.last_offset
+    timestamp = youngest.max_timestamp
     tail = log.tail_for(size, first_offset, last_offset, timestamp, now_ms)
     epoch = log.epochs.latest
     for entry in entries:

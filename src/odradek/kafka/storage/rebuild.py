@@ -21,6 +21,7 @@ from odradek.kafka.storage.replay import apply_to
 from odradek.kafka.storage.segment import Segment
 from odradek.kafka.storage.source import Source
 from odradek.kafka.storage.tail import RELATIVE_OFFSET_MAX, WaitingSource
+from odradek.kafka.wire.batch import Batch
 from odradek.kafka.wire.batch_errors import CorruptBatch, InvalidRecord
 
 
@@ -120,8 +121,8 @@ def _problem(entry: Entry, rebuilt: Rebuilt, latest_epoch: int) -> str:
     if head.last_offset - rebuilt.base_offset > RELATIVE_OFFSET_MAX:
         return f"offset {head.last_offset} is too far from {rebuilt.base_offset}"
     try:
-        check_entry(entry.data)
-        if (batch := entry.batch()) and batch.is_control:
+        batch = check_entry(entry.data)
+        if isinstance(batch, Batch) and batch.is_control:
             apply_to(Producers(), batch)  # A marker that cannot be read raises here.
     except (CorruptBatch, InvalidRecord) as error:
         return str(error)
