@@ -65,9 +65,9 @@ class GroupShard(ShardShell):
     ) -> Response:
         """Have a request handled, and wait for its answer."""
         future: asyncio.Future[Struct] = self._clock.loop.create_future()
-        asker = Asker(future, version)
-        effects = handle(self.shard, asker, message, self._clock.now_ms())
-        self._carry_out(effects, verification)
+        now_ms = self._clock.now_ms()
+        effects = handle(self.shard, Asker(future, version), message, now_ms)
+        self._carry_out(effects, now_ms, verification)
         response = await future
         assert isinstance(response, kind)
         return response
@@ -78,13 +78,14 @@ class GroupShard(ShardShell):
         def appended(outcome: Outcome) -> None:
             if isinstance(outcome, Appended):
                 now_ms = self._clock.now_ms()
-                self._carry_out(self.shard.handle_marker(*end, now_ms))
+                self._carry_out(self.shard.handle_marker(*end, now_ms), now_ms)
             report(outcome)
 
         self._line.append([Wanted(batch, timeout_ms, appended)], self._clock.now_ms())
 
     def forget_partitions(self, gone: Collection[TopicPartition]) -> None:
-        self._carry_out(self.shard.forget_partitions(gone, self._clock.now_ms()))
+        now_ms = self._clock.now_ms()
+        self._carry_out(self.shard.forget_partitions(gone, now_ms), now_ms)
 
     # The life of a shard
 
@@ -92,11 +93,13 @@ class GroupShard(ShardShell):
         self.shard.load_batch(batch, self._clock.now_ms())
 
     def begin(self) -> None:
-        self._carry_out(self.shard.finish_loading(self._clock.now_ms()))
+        now_ms = self._clock.now_ms()
+        self._carry_out(self.shard.finish_loading(now_ms), now_ms)
         self._expire_later(self._broker.random.random())
 
     def tick(self) -> None:
-        self._carry_out(self.shard.tick(self._clock.now_ms()))
+        now_ms = self._clock.now_ms()
+        self._carry_out(self.shard.tick(now_ms), now_ms)
 
     def unload(self) -> None:
         if self._expiry is not None:
@@ -110,17 +113,21 @@ class GroupShard(ShardShell):
         self._expiry = self._clock.loop.call_later(interval_s * part, expire)
 
     def _expire(self) -> None:
-        self._carry_out(self.shard.expire_offsets(self._clock.now_ms()))
+        now_ms = self._clock.now_ms()
+        self._carry_out(self.shard.expire_offsets(now_ms), now_ms)
         self._expire_later()
 
     # What a shard wants done
 
-    def _carry_out(self, effects: Effects, verification: Verification | None = None) -> None:
-        answer_all(effects.answers)
-        self._alarm.set(effects.deadline_ms)
-        if effects.appends:
-            wanted = [self._wanted(each, verification) for each in effects.appends]
-            self._line.append(wanted, self._clock.now_ms())
+    def _carry_out(
+        self, effects: Effects, now_ms: int, verification: Verification | None = None
+    ) -> None:
+        answers, appends, deadline_ms = effects
+        answer_all(answers)
+        self._alarm.set(deadline_ms)
+        if appends:
+            wanted = [self._wanted(each, verification) for each in appends]
+            self._line.append(wanted, now_ms)
 
     def _wanted(self, append: Append, verification: Verification | None) -> Wanted:
         settings = self._broker.settings
@@ -135,9 +142,10 @@ class GroupShard(ShardShell):
     def _appended(self, number: int, outcome: Outcome) -> None:
         now_ms = self._clock.now_ms()
         if isinstance(outcome, ErrorCode):
-            self._carry_out(self.shard.append_failed(number, outcome, now_ms))
+            effects = self.shard.append_failed(number, outcome, now_ms)
         else:
-            self._carry_out(self.shard.appended(number, outcome.first_offset, now_ms))
+            effects = self.shard.appended(number, outcome.first_offset, now_ms)
+        self._carry_out(effects, now_ms)
 
 
 def answer_all(answers: Collection[Answer]) -> None:

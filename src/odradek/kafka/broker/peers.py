@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from typing import cast
 
 from odradek.kafka.settings.endpoints import Endpoint, SecurityProtocol
 from odradek.kafka.wire.connection import ClientConnection, Written
 from odradek.kafka.wire.schema import Message
 from odradek.runtime.errors import OdradekError, ProtocolError
+from odradek.runtime.prompt import Write, prompt_write
 from odradek.runtime.rooms import Rooms
 
 PAUSE_S = 0.1
@@ -26,6 +28,8 @@ class PeerLost(OdradekError):
 
 class PeerProtocol(asyncio.BufferedProtocol):
     """The socket's side: bytes to answers."""
+
+    _write: Write
 
     def __init__(self, client_id: str, timeout_s: float, rooms: Rooms) -> None:
         self._wire = ClientConnection(client_id)
@@ -48,7 +52,7 @@ class PeerProtocol(asyncio.BufferedProtocol):
         self._asked.append((future, self._loop.time() + self._timeout_s))
         if self._timer is None:
             self._timer = self._loop.call_later(self._timeout_s, self._look)
-        self._transport.write(b"".join(self._wire.take_output()))
+        self._write(b"".join(self._wire.take_output()))
         return future
 
     def drop(self) -> None:
@@ -56,7 +60,8 @@ class PeerProtocol(asyncio.BufferedProtocol):
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport  # type: ignore[assignment]  # uvloop's are none by descent.
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by descent.
+        self._write = prompt_write(self._transport)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._wire.get_buffer()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import NamedTuple
 
 from odradek.kafka.storage.names import TopicPartition
@@ -37,6 +38,8 @@ class Offsets:
     logged: dict[TopicPartition, Logged] = field(default_factory=dict)
     in_flight: dict[TopicPartition, int] = field(default_factory=dict)  # The newest append of each.
     transactional: dict[int, dict[TopicPartition, Logged]] = field(default_factory=dict)
+    sent_count: int = 0  # Appends on their way.
+    newest: int = -1  # The batch that spoke last, by its first offset.
 
     def __bool__(self) -> bool:
         return bool(self.logged or self.in_flight or self.transactional)
@@ -53,10 +56,15 @@ class Offsets:
 
     def send(self, partitions: Iterable[TopicPartition], number: int) -> None:
         """Note that an append with offsets of these partitions is on its way."""
+        self.sent_count += 1
         self.in_flight.update(dict.fromkeys(partitions, number))
 
     def arrive(self, partitions: Iterable[TopicPartition], number: int) -> None:
         """Note that the append has come to its end, good or bad."""
+        self.sent_count -= 1
+        if not self.sent_count:
+            self.in_flight.clear()
+            return
         for partition in partitions:
             if self.in_flight.get(partition) == number:
                 del self.in_flight[partition]
@@ -68,6 +76,11 @@ class Offsets:
     def put_all(self, commits: Mapping[TopicPartition, CommittedOffset], batch_offset: int) -> None:
         """Take over what one batch says."""
         logged = self.logged
+        if batch_offset > self.newest:  # Nearly always: no other has spoken of them since.
+            self.newest = batch_offset
+            spoken = map(Logged, commits.values(), repeat(batch_offset))
+            logged.update(zip(commits, spoken, strict=True))
+            return
         for partition, committed in commits.items():
             known = logged.get(partition)
             if known is None or known.batch_offset < batch_offset:

@@ -123,17 +123,17 @@ def commit(desk: Desk, committer: Committer, now_ms: int) -> None:
 
 
 def commit_refusal(group: Group, committer: Committer) -> ErrorCode | None:
-    _, _, generation_id, member_id, instance_id, *_ = committer
-    is_anonymous = generation_id < 0 and member_id == UNKNOWN_MEMBER and instance_id is None
-    if group.state is State.DEAD:
+    state, generation_id = group.state, committer.generation_id
+    if state is State.DEAD:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
-    if generation_id < 0 and group.state is State.EMPTY:
+    if generation_id < 0 and state is State.EMPTY:
         return None
-    if is_anonymous:
+    member_id, instance_id = committer.member_id, committer.instance_id
+    if generation_id < 0 and member_id == UNKNOWN_MEMBER and instance_id is None:
         return None if committer.is_transactional else ErrorCode.UNKNOWN_MEMBER_ID
     if error := generation_error(group, member_id, instance_id, generation_id):
         return error
-    if group.state is State.COMPLETING and not committer.is_transactional:
+    if state is State.COMPLETING and not committer.is_transactional:
         return ErrorCode.REBALANCE_IN_PROGRESS
     return None
 

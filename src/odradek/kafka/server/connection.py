@@ -26,6 +26,7 @@ from odradek.kafka.wire.connection import Origin, Request, ServerConnection
 from odradek.kafka.wire.messages.produce import ProduceRequest
 from odradek.kafka.wire.schema import Message
 from odradek.runtime.errors import ProtocolError
+from odradek.runtime.prompt import Write, prompt_write
 
 if TYPE_CHECKING:
     from odradek.kafka.server.clients import Clients
@@ -58,6 +59,7 @@ class Connection(asyncio.BufferedProtocol):
         "_waiting",
         "_waiting_bytes",
         "_wire",
+        "_write_now",
         "address",
         "heard_s",
         "is_inside",
@@ -66,6 +68,7 @@ class Connection(asyncio.BufferedProtocol):
     )
     _transport: asyncio.Transport
     _wire: ServerConnection
+    _write_now: Write
 
     def __init__(self, clients: Clients, listener: str) -> None:
         self._clients = clients
@@ -93,6 +96,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by descent.
+        self._write_now = prompt_write(self._transport)
         self.address, self.port = (transport.get_extra_info("peername") or ("", 0))[:2]
         clients = self._clients
         origin = Origin(self.listener, self.address)
@@ -215,10 +219,12 @@ class Connection(asyncio.BufferedProtocol):
         output = wire.take_output()
         if not output or self._is_closing:
             return
-        if is_small:
-            self._transport.write(b"".join(output))
-        else:
+        if not is_small:
             self._transport.writelines(output)
+        elif self._waiting:
+            self._transport.write(b"".join(output))  # More may follow in this turn of the loop.
+        else:
+            self._write_now(b"".join(output))
         self._clients.lingering.answered()
 
     # Requests

@@ -45,7 +45,7 @@ class LogSettings:
     roll_ms: int = field(init=False)  # When a segment is old.
     has_timestamp_limits: bool = field(init=False)  # Whether a record's time can be wrong at all.
     has_rules_for_records: bool = field(init=False)  # Batches of clients must be opened.
-    is_as_sent: bool = field(init=False)  # Batches stay as they came, down to the last byte.
+    is_rewriting: bool = field(init=False)  # Batches may get another codec, or other times.
     batch_bytes_max: int = field(init=False)
     is_flushed_by_count: bool = field(init=False)
 
@@ -55,12 +55,11 @@ class LogSettings:
         limits = self.timestamp_before_max_ms, self.timestamp_after_max_ms
         has_limits = not self.is_append_time and min(limits) < FOREVER
         has_rules = self.is_compacted or has_limits
-        is_touched = has_rules or self.is_append_time
         found = object.__setattr__
         found(self, "roll_ms", min(self.segment_ms, compacted_ms))
         found(self, "has_timestamp_limits", has_limits)
         found(self, "has_rules_for_records", has_rules)
-        found(self, "is_as_sent", self.compression is None and not is_touched)
+        found(self, "is_rewriting", self.compression is not None or self.is_append_time)
         found(self, "batch_bytes_max", min(self.max_message_bytes, self.segment_bytes))
         found(self, "is_flushed_by_count", self.flush_messages < FOREVER)
 

@@ -116,10 +116,13 @@ def _keep(
     batch = _only_batch(records)
     if len(batch.data) > settings.batch_bytes_max:
         return _too_large(len(batch.data), settings)
-    batch.check_crc()
-    if origin is Origin.CLIENT and (mistake := _client_mistake(batch)):
-        return Refusal(ErrorCode.INVALID_RECORD, mistake)
-    if settings.is_as_sent and not batch.attributes & UNUSUAL:
+    is_looked_into = False  # What a coordinator has just written is whole, with keys and times.
+    if origin is Origin.CLIENT:
+        batch.check_crc()
+        if mistake := _client_mistake(batch):
+            return Refusal(ErrorCode.INVALID_RECORD, mistake)
+        is_looked_into = settings.has_rules_for_records
+    if not (is_looked_into or settings.is_rewriting or batch.attributes & UNUSUAL):
         return Accepted(batch)
     if batch.is_control:
         return Accepted(batch)
@@ -127,8 +130,6 @@ def _keep(
     if batch.is_append_time:
         return _refuse_append_time(batch)
     target = codec if settings.compression is None else settings.compression
-    # What a coordinator has just written has keys and times: nobody need look.
-    is_looked_into = origin is Origin.CLIENT and settings.has_rules_for_records
     if target is not codec or is_looked_into:
         return _open(batch, target, settings, now_ms)
     return _with_append_time(batch, now_ms) if settings.is_append_time else Accepted(batch)
