@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.partition import Partition
@@ -25,22 +24,16 @@ from odradek.runtime.disk import Buffer
 Outcome = Appended | ErrorCode
 
 
-class Wanted(NamedTuple):
-    """A batch to be appended, and who wants to hear how it went."""
+@dataclass(slots=True, eq=False)
+class Wanted:
+    """A batch to be appended, who wants to hear how it went, and how far it is."""
 
     batch: Buffer
     timeout_ms: int
     report: Callable[[Outcome], object]
     is_for_all: bool = True  # Safe means: on all replicas that are in sync.
     verification: Verification | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Waiting:
-    """An append on its way."""
-
-    wanted: Wanted
-    appended: Appended | Refusal
+    appended: Appended | Refusal | None = None
     is_flushing: bool = False
     timer: asyncio.TimerHandle | None = None
 
@@ -51,7 +44,7 @@ class Line:
     def __init__(self, broker: Broker, partition: Partition) -> None:
         self._broker = broker
         self._partition = partition
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[Wanted] = deque()
         self._is_busy = False
 
     def append(self, wanted: Iterable[Wanted], now_ms: int) -> None:
@@ -68,7 +61,7 @@ class Line:
         self._partition.watchers.pop(self, None)
         for each in left:
             stop_timer(each)
-            each.wanted.report(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            each.report(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     # What the partition tells
 
@@ -84,7 +77,7 @@ class Line:
 
     def _write(self, wanted: Wanted, now_ms: int) -> None:
         partition = self._partition
-        appended = self._broker.partitions.append(
+        appended = wanted.appended = self._broker.partitions.append(
             partition,
             wanted.batch,
             now_ms,
@@ -92,18 +85,17 @@ class Line:
             origin=Origin.COORDINATOR,
             verification=wanted.verification,
         )
-        waiting = Waiting(wanted, appended)
-        self._waiting.append(waiting)
+        self._waiting.append(wanted)
         log = partition.log
         if isinstance(appended, Appended) and log.unflushed_messages >= log.settings.flush_messages:
-            waiting.is_flushing = True
+            wanted.is_flushing = True
             name = f"flush for the coordinator of {partition.where}"
-            self._broker.tasks.start(name, self._flush(waiting), may_end=True)
+            self._broker.tasks.start(name, self._flush(wanted), may_end=True)
 
-    async def _flush(self, waiting: Waiting) -> None:
+    async def _flush(self, wanted: Wanted) -> None:
         if not await self._broker.partitions.flushes.flush(self._partition):
-            waiting.appended = Refusal(ErrorCode.KAFKA_STORAGE_ERROR)
-        waiting.is_flushing = False
+            wanted.appended = Refusal(ErrorCode.KAFKA_STORAGE_ERROR)
+        wanted.is_flushing = False
         self._report()
 
     def _report(self) -> None:
@@ -114,17 +106,17 @@ class Line:
         while self._waiting and (outcome := self._outcome(self._waiting[0])) is not None:
             first = self._waiting.popleft()
             stop_timer(first)
-            first.wanted.report(outcome)
+            first.report(outcome)
         self._is_busy = False
         self._watch()
 
-    def _outcome(self, waiting: Waiting) -> Outcome | None:
-        appended, leadership = waiting.appended, self._partition.leadership
+    def _outcome(self, wanted: Wanted) -> Outcome | None:
+        appended, leadership = wanted.appended, self._partition.leadership
         if isinstance(appended, Refusal):
             return appended.code
-        if waiting.is_flushing:
+        if appended is None or wanted.is_flushing:
             return None
-        if not waiting.wanted.is_for_all:
+        if not wanted.is_for_all:
             return appended
         if leadership is None:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -145,14 +137,14 @@ class Line:
             if each.timer is not None:
                 break
             expire = self._broker.tasks.guard("an append of a coordinator", self._expire)
-            each.timer = loop.call_later(each.wanted.timeout_ms / 1000, expire, each)
+            each.timer = loop.call_later(each.timeout_ms / 1000, expire, each)
 
-    def _expire(self, waiting: Waiting) -> None:
-        self._waiting.remove(waiting)
-        waiting.wanted.report(ErrorCode.REQUEST_TIMED_OUT)
+    def _expire(self, wanted: Wanted) -> None:
+        self._waiting.remove(wanted)
+        wanted.report(ErrorCode.REQUEST_TIMED_OUT)
         self._report()
 
 
-def stop_timer(waiting: Waiting) -> None:
-    if waiting.timer is not None:
-        waiting.timer.cancel()
+def stop_timer(wanted: Wanted) -> None:
+    if wanted.timer is not None:
+        wanted.timer.cancel()

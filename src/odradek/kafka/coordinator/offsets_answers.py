@@ -34,7 +34,10 @@ def by_topic(partitions: Mapping[TopicPartition, T]) -> dict[str, list[tuple[int
     """Topics in the order of their first partition."""
     topics: dict[str, list[tuple[int, T]]] = {}
     for (topic, partition), value in partitions.items():
-        topics.setdefault(topic, []).append((partition, value))
+        if topic in topics:
+            topics[topic].append((partition, value))
+        else:
+            topics[topic] = [(partition, value)]
     return topics
 
 

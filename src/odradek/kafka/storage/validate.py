@@ -95,10 +95,12 @@ def validate(
 ) -> Accepted | Refusal:
     """Say what to append of a produce request's records, or why nothing."""
     try:
-        if len(records) > MAGIC_POSITION and records[MAGIC_POSITION] < 2:
+        if origin is Origin.COORDINATOR:
+            accepted = _keep(Batch(records), settings, now_ms, origin)
+        elif len(records) > MAGIC_POSITION and records[MAGIC_POSITION] < 2:
             accepted = _convert(records, settings, now_ms)
         else:
-            accepted = _keep(records, settings, now_ms, origin)
+            accepted = _keep(_only_batch(records), settings, now_ms, origin)
     except CorruptBatch as error:
         return Refusal(ErrorCode.CORRUPT_MESSAGE, str(error))
     except UnsupportedCodec as error:
@@ -110,10 +112,7 @@ def validate(
     return _too_large(len(accepted.batch.data), settings)
 
 
-def _keep(
-    records: memoryview, settings: LogSettings, now_ms: int, origin: Origin
-) -> Accepted | Refusal:
-    batch = _only_batch(records)
+def _keep(batch: Batch, settings: LogSettings, now_ms: int, origin: Origin) -> Accepted | Refusal:
     if len(batch.data) > settings.batch_bytes_max:
         return _too_large(len(batch.data), settings)
     is_looked_into = False  # What a coordinator has just written is whole, with keys and times.

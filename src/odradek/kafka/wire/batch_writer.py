@@ -188,8 +188,7 @@ def _seal(header: bytes, data: bytes | bytearray) -> bytearray:
     """Header and records in one buffer, with their checksum in its place."""
     out = bytearray(header)
     out += data
-    with memoryview(out) as view, view[CHECKED_FROM:] as checked:
-        CRC.pack_into(view, CRC_POSITION, crc32c(checked))
+    CRC.pack_into(out, CRC_POSITION, crc32c(data, crc32c(header[CHECKED_FROM:])))
     return out
 
 
