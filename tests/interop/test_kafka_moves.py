@@ -45,7 +45,8 @@ KINDS: dict[str, Kind] = {"A": TheirBroker, "O": OurBroker}
 
 def fill(cluster: Cluster) -> None:
     tool(cluster, "kafka-topics", "--create", "--topic", "t", "--replica-assignment", "1")
-    producer = Producer({"bootstrap.servers": cluster.address})
+    # Who is not idempotent may send its first batch again after the second.
+    producer = Producer({"bootstrap.servers": cluster.address, "enable.idempotence": True})
     for number in range(COUNT):
         producer.produce("t", b"%d" % number + b"x" * 1000)
         producer.poll(0)

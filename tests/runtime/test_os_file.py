@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import resource
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from odradek.runtime import os_file
 from odradek.runtime.disk import DiskBroken, DiskError, DiskFull, File
 from odradek.runtime.os_disk import OsDisk
 from odradek.runtime.os_errors import disk_errors
@@ -259,3 +261,81 @@ def test_a_durable_write_is_there_and_can_follow_another(tmp_path: Path) -> None
         file.write_durably(3, bytearray(b"two"))
         file.write_durably(1, memoryview(b"N"))
         assert file.pread(0, 10) == b"oNetwo"
+
+
+def write_aside(path: Path, position: int, *pieces: bytes) -> list[Exception | None]:
+    """Leave one piece after the other to the kernel; what is told of each."""
+
+    async def main() -> list[Exception | None]:
+        told: list[Exception | None] = []
+        with OsDisk().open(str(path), create=True) as file:
+            at = position
+            for piece in pieces:
+                done: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
+                if not file.write_aside(at, piece, done.set_result):
+                    pytest.skip("no io_uring here")
+                told.append(await done)
+                at += len(piece)
+        return told
+
+    return asyncio.run(main())
+
+
+def test_what_is_left_to_the_kernel_is_there_when_it_is_told(tmp_path: Path) -> None:
+    pieces = [bytes([number]) * 5000 for number in range(20)]
+    assert write_aside(tmp_path / "a", 3, *pieces) == [None] * 20
+    assert (tmp_path / "a").read_bytes() == bytes(3) + b"".join(pieces)
+
+
+def test_the_kernel_tells_of_a_full_disk_and_nothing_is_left_behind(small_disk: Path) -> None:
+    first, second = write_aside(small_disk / "a", 0, b"a" * 40_000, b"b" * 40_000)
+    assert first is None
+    assert isinstance(second, DiskFull)
+    assert (small_disk / "a").stat().st_size == 40_000
+
+
+class Kernel:
+    """A ring that says what it is told to."""
+
+    is_full = False
+
+    def __init__(self, result: int) -> None:
+        self._result = result
+
+    def write(
+        self, descriptor: int, position: int, data: bytes, done: Callable[[int], None]
+    ) -> None:
+        if self._result > 0:
+            os.pwrite(descriptor, data[: self._result], position)
+        done(self._result)
+
+
+@pytest.mark.parametrize("result", [3, 0, -errno.EINVAL, -errno.EOPNOTSUPP])
+def test_what_the_kernel_leaves_of_a_write_is_written(
+    file: File, monkeypatch: pytest.MonkeyPatch, result: int
+) -> None:
+    monkeypatch.setattr(os_file, "ring_of_loop", lambda: Kernel(result))
+    told: list[Exception | None] = []
+    assert file.write_aside(0, b"all of it", told.append)
+    assert told == [None]
+    assert file.pread(0, 100) == b"all of it"
+
+
+def test_a_device_that_failed_the_kernel_is_not_written_to_again(
+    file: File, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os_file, "ring_of_loop", lambda: Kernel(-errno.EIO))
+    told: list[Exception | None] = []
+    assert file.write_aside(0, b"data", told.append)
+    assert isinstance(told[0], DiskBroken)
+    assert not file.write_aside(0, b"data", told.append)
+    with pytest.raises(DiskBroken):
+        file.write_durably(0, b"data")
+
+
+def test_without_a_ring_nothing_is_begun(file: File, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os_file, "ring_of_loop", lambda: None)
+    told: list[Exception | None] = []
+    assert not file.write_aside(0, b"data", told.append)
+    assert not told
+    assert file.size() == 0

@@ -17,6 +17,7 @@ from typing import Self
 from odradek.runtime.errors import OdradekError
 
 Buffer = bytes | bytearray | memoryview
+WrittenAside = Callable[[Exception | None], None]  # Told why not, if it was not written.
 
 
 class DiskError(OdradekError):
@@ -77,6 +78,14 @@ class File(ABC):
         """Write, and return once it would survive a power cut; one call of the system if it can."""
         self.write(position, data)
         self.sync()
+
+    def write_aside(self, position: int, data: bytes, done: WrittenAside) -> bool:
+        """As `write_durably`, but let the system do it while we go on, and `done` hear of it.
+
+        Nothing else may be done with the file meanwhile. False where that cannot be: then nothing
+        was begun.
+        """
+        return False
 
     @abstractmethod
     def append(self, *buffers: Buffer) -> int:

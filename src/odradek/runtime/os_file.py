@@ -11,10 +11,13 @@ import errno
 import fcntl
 import os
 from collections.abc import Sequence
+from functools import partial
 from io import BytesIO
+from typing import NoReturn
 
-from odradek.runtime.disk import Buffer, DiskBroken, File
+from odradek.runtime.disk import Buffer, DiskBroken, DiskError, File, WrittenAside, outcome_of
 from odradek.runtime.os_errors import disk_errors, raise_disk_error
+from odradek.runtime.os_ring import ring_of_loop
 
 IOV_MAX = os.sysconf("SC_IOV_MAX")
 NOWAIT: int | None = getattr(os, "RWF_NOWAIT", None)
@@ -93,15 +96,49 @@ class OsFile(File):
         try:
             written = os.pwritev(self._descriptor, (data,), position, DURABLY)
         except OSError as error:
+            if error.errno not in UNSUPPORTED:
+                self._fail(end, error)
             self._cut_back(end)
-            if error.errno in UNSUPPORTED:
-                super().write_durably(position, data)
-                return
-            if error.errno == errno.EIO:
-                self._sync_failure = error
-            raise_disk_error(self.path, error)
+            super().write_durably(position, data)
+            return
         if written < len(data):
-            super().write_durably(position + written, memoryview(data)[written:])
+            self._write_rest(end, position + written, memoryview(data)[written:])
+
+    def write_aside(self, position: int, data: bytes, done: WrittenAside) -> bool:
+        ring = ring_of_loop()
+        if ring is None or ring.is_full or self._sync_failure is not None:
+            return False
+        written = partial(self._written_aside, self.size(), position, data, done)
+        ring.write(self._descriptor, position, data, written)
+        return True
+
+    def _written_aside(
+        self, end: int, position: int, data: bytes, done: WrittenAside, result: int
+    ) -> None:
+        """The kernel says how much it has written; what it has left, and its errors, are ours."""
+        if result == len(data):
+            done(None)
+        elif result < 0 and -result not in UNSUPPORTED:
+            done(outcome_of(partial(self._fail, end, OSError(-result, os.strerror(-result)))))
+        else:
+            written = max(result, 0)
+            rest = memoryview(data)[written:]
+            done(outcome_of(partial(self._write_rest, end, position + written, rest)))
+
+    def _write_rest(self, end: int, position: int, data: memoryview) -> None:
+        """What the kernel has left of a durable write; if that fails, all of it is taken back."""
+        try:
+            super().write_durably(position, data)
+        except DiskError:
+            self._cut_back(end)
+            raise
+
+    def _fail(self, end: int, error: OSError) -> NoReturn:
+        """A durable write went wrong."""
+        self._cut_back(end)
+        if error.errno == errno.EIO:
+            self._sync_failure = error
+        raise_disk_error(self.path, error)
 
     def append(self, *buffers: Buffer) -> int:
         end = self.size()

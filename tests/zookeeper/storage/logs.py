@@ -35,4 +35,8 @@ def write_log(disk: Disk, *batches: Iterable[tuple[int, bytes]], **settings: Any
 
 
 def zxids(disk: Disk, from_zxid: int = 0) -> list[int]:
-    return [entry.zxid for entry in read_log(disk, "/data", from_zxid)]
+    return zxids_in(disk, "/data", from_zxid)
+
+
+def zxids_in(disk: Disk, directory: str, from_zxid: int = 0) -> list[int]:
+    return [entry.zxid for entry in read_log(disk, directory, from_zxid)]

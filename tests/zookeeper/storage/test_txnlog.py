@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.runtime.disk import Buffer, DiskBroken, DiskFull
+from odradek.runtime.disk import Buffer, DiskBroken, DiskFull, WrittenAside, outcome_of
 from odradek.simulation.disk.files import SimulatedFile
 from odradek.zookeeper.storage.batch import Batch
 from odradek.zookeeper.storage.log_reader import read_log
@@ -211,3 +211,84 @@ def test_after_a_full_disk_another_batch_would_leave_a_gap() -> None:
         log.write(batch_of([(1, entry_of(1))]))
     with pytest.raises(AssertionError):
         log.write(batch_of([(2, entry_of(2))]))
+
+
+class Aside:
+    """Notes what is left to the kernel, and does it when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun: list[tuple[SimulatedFile, int, bytes, WrittenAside]] = []
+        self.told: list[Exception | None] = []
+        monkeypatch.setattr(SimulatedFile, "write_aside", self._begin)
+
+    def _begin(self, position: int, data: bytes, done: WrittenAside) -> bool:
+        self.begun.append((self.file, position, data, done))
+        return True
+
+    def follow(self, log: TxnLog) -> None:
+        assert isinstance(log._file, SimulatedFile)
+        self.file = log._file
+
+    def finish(self, failure: Exception | None = None) -> None:
+        file, position, data, done = self.begun.pop()
+        done(failure or outcome_of(lambda: file.write_durably(position, data)))
+
+
+def unheard(failure: Exception | None) -> None:
+    pytest.fail("nothing was begun")
+
+
+def log_of_one(disk: MortalDisk, aside: Aside, file_bytes_max: int | None = None) -> TxnLog:
+    log = TxnLog(disk, "/data", step_bytes=STEP, file_bytes_max=file_bytes_max)
+    log.write(batch_of([(1, entry_of(1))]))
+    aside.follow(log)
+    return log
+
+
+def test_what_is_written_aside_counts_when_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk, aside = new_disk(), Aside(monkeypatch)
+    log = log_of_one(disk, aside)
+    assert log.write_aside(batch_of([(2, entry_of(2)), (3, entry_of(3))]), aside.told.append)
+    assert not aside.told
+    aside.finish()
+    assert aside.told == [None]
+    log.write(batch_of([(4, entry_of(4))]))
+    assert zxids(disk) == [1, 2, 3, 4]
+
+
+def test_a_batch_that_found_no_room_aside_may_be_written_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    disk, aside = new_disk(), Aside(monkeypatch)
+    log, batch = log_of_one(disk, aside), batch_of([(2, entry_of(2))])
+    assert log.write_aside(batch, aside.told.append)
+    aside.finish(DiskFull("/data/log.1", "no room"))
+    assert isinstance(aside.told[0], DiskFull)
+    assert zxids(disk) == [1]
+    log.write(batch)
+    assert zxids(disk) == [1, 2]
+
+
+def test_after_a_failure_aside_the_log_goes_on_neither_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    disk, aside = new_disk(), Aside(monkeypatch)
+    log = log_of_one(disk, aside)
+    disk.storage.device.fail("sync")
+    assert log.write_aside(batch_of([(2, entry_of(2))]), aside.told.append)
+    aside.finish()
+    assert isinstance(aside.told[0], DiskBroken)
+    assert not log.is_trusted
+    assert not log.write_aside(batch_of([(3, entry_of(3))]), aside.told.append)
+
+
+def test_only_a_mere_append_is_written_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk, aside = new_disk(), Aside(monkeypatch)
+    two = batch_of([(2, entry_of(2))])
+    assert not TxnLog(disk, "/data").write_aside(two, unheard), "there is no file yet"
+    log = log_of_one(disk, aside)
+    assert not log.write_aside(batch_of([(2, entry_of(2))], rolls=True), unheard)
+    assert not log.write_aside(batch_of([(2, entry_of(2, bytes(STEP)))]), unheard)
+    full = log_of_one(new_disk(), aside, file_bytes_max=10)
+    assert not full.write_aside(batch_of([(2, entry_of(2))]), unheard)
+    assert not aside.begun

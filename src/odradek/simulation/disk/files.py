@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+from functools import partial
 from typing import TYPE_CHECKING
 
-from odradek.runtime.disk import Buffer, File
+from odradek.runtime.disk import Buffer, File, WrittenAside, outcome_of
 from odradek.simulation.disk.inodes import Inode
 from odradek.simulation.disk.tree import os_error
 
@@ -44,6 +46,17 @@ class SimulatedFile(File):
     def write(self, position: int, data: Buffer) -> None:
         self._check(to_write=True)
         self._disk.storage.write(self.path, self._inode, position, bytes(data))
+
+    def write_aside(self, position: int, data: bytes, done: WrittenAside) -> bool:
+        """By a thread: the kernel of a simulated host has no workers of its own."""
+
+        def tell(written: asyncio.Future[Exception | None]) -> None:
+            if not written.cancelled():
+                done(written.result())
+
+        write = partial(self.write_durably, position, data)
+        asyncio.get_running_loop().run_in_executor(None, outcome_of, write).add_done_callback(tell)
+        return True
 
     def append(self, *buffers: Buffer) -> int:
         self._check(to_write=True)

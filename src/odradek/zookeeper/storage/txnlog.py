@@ -15,7 +15,17 @@ holds, and the log refuses to go on.
 
 from __future__ import annotations
 
-from odradek.runtime.disk import Disk, DiskBroken, DiskError, DiskFull, File
+from functools import partial
+
+from odradek.runtime.disk import (
+    Disk,
+    DiskBroken,
+    DiskError,
+    DiskFull,
+    File,
+    WrittenAside,
+    outcome_of,
+)
 from odradek.zookeeper.storage.batch import Batch, Run
 from odradek.zookeeper.storage.names import log_name
 from odradek.zookeeper.wire.messages.file import FileHeader
@@ -76,6 +86,40 @@ class TxnLog:
         self._unfinished = None
         self._last_zxid = max(self._last_zxid, batch.last_zxid)
 
+    def write_aside(self, batch: Batch, done: WrittenAside) -> bool:
+        """Begin to write a batch that is a mere append, and go on; False if it cannot be.
+
+        Nothing else may be asked of the log until `done` is told.
+        """
+        file = self._file
+        if file is None or not self._is_synced or self._failure is not None:
+            return False
+        has_room = self._position + MARGIN_BYTES < self._size and not self._is_file_full()
+        if not has_room or not self.only_appends(batch):
+            return False
+        (run,) = batch.runs
+        trodden, data = self._trodden, self._with_stride(b"".join(run.frames))
+        written = partial(self._written_aside, batch, done)
+        is_begun = file.write_aside(self._position, data, written)
+        if is_begun:
+            self._unfinished = batch
+        else:
+            self._trodden = trodden
+        return is_begun
+
+    def _written_aside(self, batch: Batch, done: WrittenAside, failure: Exception | None) -> None:
+        if failure is None:
+            size = batch.runs.pop().size
+            self._position += size
+            self.bytes_written += size
+            self._unfinished = None
+            self._last_zxid = batch.last_zxid
+        elif isinstance(failure, DiskFull):
+            failure = outcome_of(self._take_back) or failure
+        else:
+            self._failure = failure
+        done(failure)
+
     def only_appends(self, batch: Batch) -> bool:
         """Whether this is a mere write to zeros: no file to begin or to end, none to grow."""
         if len(batch.runs) != 1 or batch.ends_file or self._file is None:
@@ -129,11 +173,15 @@ class TxnLog:
         self.bytes_written += len(data)
 
     def _write_durably(self, file: File, data: bytes) -> None:
+        file.write_durably(self._position, self._with_stride(data))
+
+    def _with_stride(self, data: bytes) -> bytes:
+        """What is to be written at our position; on new ground, with zeros behind it."""
         end = self._position + len(data)
-        if end > self._trodden:
-            self._trodden = max(end, min(next_stride(end), self._size))
-            data += bytes(self._trodden - end)
-        file.write_durably(self._position, data)
+        if end <= self._trodden:
+            return data
+        self._trodden = max(end, min(next_stride(end), self._size))
+        return data + bytes(self._trodden - end)
 
     def _start_file(self, zxid: int) -> File:
         file = self._file = self._disk.open(self._path(zxid), create=True)
