@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odradek.runtime import os_file
+from odradek.runtime import os_ring
 from odradek.runtime.disk import DiskBroken, DiskError, DiskFull, File
 from odradek.runtime.os_disk import OsDisk
 from odradek.runtime.os_errors import disk_errors
@@ -314,7 +314,7 @@ class Kernel:
 def test_what_the_kernel_leaves_of_a_write_is_written(
     file: File, monkeypatch: pytest.MonkeyPatch, result: int
 ) -> None:
-    monkeypatch.setattr(os_file, "ring_of_loop", lambda: Kernel(result))
+    monkeypatch.setattr(os_ring, "ring_of_loop", lambda: Kernel(result))
     told: list[Exception | None] = []
     assert file.write_aside(0, b"all of it", told.append)
     assert told == [None]
@@ -324,7 +324,7 @@ def test_what_the_kernel_leaves_of_a_write_is_written(
 def test_a_device_that_failed_the_kernel_is_not_written_to_again(
     file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os_file, "ring_of_loop", lambda: Kernel(-errno.EIO))
+    monkeypatch.setattr(os_ring, "ring_of_loop", lambda: Kernel(-errno.EIO))
     told: list[Exception | None] = []
     assert file.write_aside(0, b"data", told.append)
     assert isinstance(told[0], DiskBroken)
@@ -334,7 +334,7 @@ def test_a_device_that_failed_the_kernel_is_not_written_to_again(
 
 
 def test_without_a_ring_nothing_is_begun(file: File, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os_file, "ring_of_loop", lambda: None)
+    monkeypatch.setattr(os_ring, "ring_of_loop", lambda: None)
     told: list[Exception | None] = []
     assert not file.write_aside(0, b"data", told.append)
     assert not told

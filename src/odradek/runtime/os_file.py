@@ -17,7 +17,6 @@ from typing import NoReturn
 
 from odradek.runtime.disk import Buffer, DiskBroken, DiskError, File, WrittenAside, outcome_of
 from odradek.runtime.os_errors import disk_errors, raise_disk_error
-from odradek.runtime.os_ring import ring_of_loop
 
 IOV_MAX = os.sysconf("SC_IOV_MAX")
 NOWAIT: int | None = getattr(os, "RWF_NOWAIT", None)
@@ -105,6 +104,8 @@ class OsFile(File):
             self._write_rest(end, position + written, memoryview(data)[written:])
 
     def write_aside(self, position: int, data: bytes, done: WrittenAside) -> bool:
+        from odradek.runtime.os_ring import ring_of_loop  # Not before it is needed: it takes time.
+
         ring = ring_of_loop()
         if ring is None or ring.is_full or self._sync_failure is not None:
             return False

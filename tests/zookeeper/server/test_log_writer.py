@@ -1,4 +1,4 @@
-"""Batches on their way to a real log: small ones as is quickest, large ones by the kernel."""
+"""Batches on their way to a real log, by whoever may write them."""
 
 from __future__ import annotations
 
@@ -11,40 +11,43 @@ from odradek.runtime.logs import NodeLog
 from odradek.runtime.os_disk import OsDisk
 from odradek.runtime.os_file import OsFile
 from odradek.runtime.tasks import Tasks
-from odradek.zookeeper.server.log_writer import LARGE_BYTES, LogWriter
+from odradek.zookeeper.server.log_writer import LogWriter
+from odradek.zookeeper.server.pace import Pace
 from odradek.zookeeper.storage.txnlog import TxnLog
 from tests.zookeeper.storage.logs import batch_of, entry_of, zxids_in
 
-LARGE = bytes(LARGE_BYTES)
+COUNT = 20
 
 
-def write_all(directory: Path, contents: list[bytes]) -> int:
-    """Write batches of one entry, one after the other; how many went aside."""
+def write_log(directory: Path) -> None:
+    """Write batches of two entries, one after the other."""
 
-    async def main() -> int:
-        log = TxnLog(OsDisk(), str(directory))
-        note = NodeLog("writer")
-        writer, asides = LogWriter(log, Tasks(note), note), 0
-        for zxid, content in enumerate(contents, 1):
+    async def main() -> None:
+        log, note = TxnLog(OsDisk(), str(directory)), NodeLog("writer")
+        writer = LogWriter(log, Tasks(note), note)
+        for zxid in range(1, COUNT, 2):
             done = asyncio.Event()
-            asides += writer.is_worth_going_on(batch := batch_of([(zxid, entry_of(zxid, content))]))
+            batch = batch_of((it, entry_of(it)) for it in (zxid, zxid + 1))
             writer.write(batch, done.set)
             await asyncio.wait_for(done.wait(), 20)
         log.close()
-        return asides
 
-    return asyncio.run(main())
-
-
-def test_what_goes_aside_and_what_does_not_are_one_log(tmp_path: Path) -> None:
-    contents = [b"", LARGE, b"small", LARGE, LARGE, b"", b"end"]
-    assert write_all(tmp_path, contents) >= 1
-    assert zxids_in(OsDisk(), str(tmp_path)) == list(range(1, 8))
+    asyncio.run(main())
 
 
-def test_where_the_kernel_does_nothing_by_itself_it_is_not_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_quick", [True, False])
+@pytest.mark.parametrize("has_ring", [True, False])
+def test_a_log_is_whole_whoever_writes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_quick: bool, has_ring: bool
 ) -> None:
-    monkeypatch.setattr(OsFile, "write_aside", lambda *_: False)
-    assert write_all(tmp_path, [b"", LARGE, LARGE, LARGE]) == 1
-    assert zxids_in(OsDisk(), str(tmp_path)) == [1, 2, 3, 4]
+    asides, begin = [], OsFile.write_aside
+
+    def noted(file: OsFile, *rest: object) -> bool:
+        asides.append(has_ring and begin(file, *rest))  # type: ignore[arg-type]
+        return asides[-1]
+
+    monkeypatch.setattr(Pace, "is_quick", is_quick)
+    monkeypatch.setattr(OsFile, "write_aside", noted)
+    write_log(tmp_path)
+    assert zxids_in(OsDisk(), str(tmp_path)) == list(range(1, COUNT + 1))
+    assert bool(asides) is not is_quick

@@ -1,8 +1,8 @@
 """Batches on their way to the transaction log, one at a time.
 
-The log is synced off the loop, unless the disk is so quick that going there takes longer; large
-batches are left to the kernel, where it can do that by itself. If the disk is full the batch waits
-and is tried again. After any other failure nobody can say what the disk holds, so the server ends.
+The log is synced off the loop, unless the disk is so quick that going there takes longer: by the
+kernel where it can do that by itself, else by a thread. If the disk is full the batch waits and is
+tried again. After any other failure nobody can say what the disk holds, so the server ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from odradek.zookeeper.storage.batch import Batch
 from odradek.zookeeper.storage.txnlog import TxnLog
 
 RETRY_S = 0.5
-LARGE_BYTES = 2048  # Some ten small writes: many clients, or one that does not wait.
 
 
 class LogWriter:
@@ -35,7 +34,6 @@ class LogWriter:
         self._tasks = tasks
         self._note = note
         self._pace = Pace()
-        self._is_refused = False  # Whether files here cannot be left to the kernel.
 
     @property
     def is_quick(self) -> bool:
@@ -43,27 +41,18 @@ class LogWriter:
 
     def write(self, batch: Batch, done: Callable[[], None]) -> None:
         """Write and sync; then call `done`, which may be before this returns."""
-        if self.is_worth_going_on(batch) and self._begin_aside(batch, done):
-            return
         if self._pace.is_quick and self.log.only_appends(batch):
             self._written(batch, done, *self._write_now(batch))
-        else:
+        elif not self._begin_aside(batch, done):
             self._loop.run_in_executor(None, self._write_in_thread, batch, done)
-
-    def is_worth_going_on(self, batch: Batch) -> bool:
-        """Whether so much is to be written that there will be more to do meanwhile."""
-        return not self._is_refused and batch.bytes_count >= LARGE_BYTES
 
     def _begin_aside(self, batch: Batch, done: Callable[[], None]) -> bool:
         started_s = self._stopwatch()
 
         def written(failure: Exception | None) -> None:
-            # How long it took says little of the disk: the loop may have been busy meanwhile.
-            self._ended(batch, done, self._stopwatch() - started_s, failure)
+            self._written(batch, done, self._stopwatch() - started_s, failure)
 
-        is_begun = self.log.write_aside(batch, written)
-        self._is_refused = not is_begun and self.log.only_appends(batch)
-        return is_begun
+        return self.log.write_aside(batch, written)
 
     def _write_in_thread(self, batch: Batch, done: Callable[[], None]) -> None:
         """Write, then go back to the loop at once: a future would take one more turn of it."""
@@ -82,11 +71,6 @@ class LogWriter:
         self, batch: Batch, done: Callable[[], None], took_s: float, failure: Exception | None
     ) -> None:
         self._pace.observe(took_s)
-        self._ended(batch, done, took_s, failure)
-
-    def _ended(
-        self, batch: Batch, done: Callable[[], None], took_s: float, failure: Exception | None
-    ) -> None:
         if isinstance(failure, DiskFull):
             self._note.error("no room for the transaction log, so writes wait: %s", failure)
             self._loop.call_later(RETRY_S, self.write, batch, done)

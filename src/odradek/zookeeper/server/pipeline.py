@@ -159,7 +159,7 @@ class Pipeline:
     def _written(self) -> None:
         safe, self._syncing = self._syncing, []
         self.batch_sizes.observe(len(safe))
-        if self._writer.is_quick and not self._writer.is_worth_going_on(self._batch):
+        if self._writer.is_quick:
             self._commit(safe)  # What follows may be safe as soon as we turn to it.
             self._sync()
         else:

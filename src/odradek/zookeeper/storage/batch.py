@@ -42,10 +42,6 @@ class Batch:
     def __bool__(self) -> bool:
         return bool(self.runs)
 
-    @property
-    def bytes_count(self) -> int:
-        return sum(run.size for run in self.runs)
-
     def append(self, zxid: int, entry: bytes) -> None:
         """Add a transaction: its header, record and digest as they are logged."""
         assert zxid > self.last_zxid
