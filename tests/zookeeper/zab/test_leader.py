@@ -280,7 +280,27 @@ def test_a_sync_is_answered_behind_what_was_proposed_before_it() -> None:
     propose(talk, E1 + 2)
     assert talk.peer.leader and talk.peer.leader.pending_sync_count == 2
     talk.written()
-    assert talk.say(1, ack(E1 + 1))[-2:] == ["send 1 SYNC 0x0", "Synced"]
+    assert talk.say(1, ack(E1 + 1)) == [
+        "commit 0x100000001",
+        "Synced",
+        "send 1 COMMIT 0x100000001",
+        "send 1 SYNC 0x0",
+    ]
+
+
+def test_a_sync_is_answered_before_what_was_proposed_after_it_though_both_commit_at_once() -> None:
+    talk = established()
+    join(talk, 2)
+    propose(talk, E1 + 1)
+    talk.peer.sync(None)
+    talk.peer.sync(1)
+    propose(talk, E1 + 2)
+    for link in (1, 2):
+        talk.say(link, ack(E1 + 2))
+    talk.say(1, ack(E1 + 1))
+    told = talk.say(2, ack(E1 + 1))
+    assert told[:3] == ["commit 0x100000001", "Synced", "commit 0x100000002"]
+    assert told.index("send 1 SYNC 0x0") < told.index("send 1,2 COMMIT 0x100000002")
 
 
 def test_learners_requests_sessions_and_touches_are_handed_on() -> None:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from odradek.zookeeper.zab.configuration import membership_in
+from odradek.zookeeper.zab.effects import Synced
 from odradek.zookeeper.zab.history import History
 from odradek.zookeeper.zab.window import Entry
 
@@ -76,7 +77,7 @@ class Broadcast:
         return []
 
     def take_syncs(self, zxid: int) -> list[int | None]:
-        """Who waited for this commit."""
+        """Which learners waited for this commit."""
         return self._syncs.pop(zxid, [])
 
     def _take_committed(self) -> Sequence[Entry]:
@@ -84,11 +85,19 @@ class Broadcast:
         tail, quorums = self._history.tail, self._configuration.quorums
         while tail and not self.is_closed and quorums.has_quorum(self._holders[tail[0].zxid]):
             entry = self._history.commit_next()
+            self._answer_own_syncs(entry.zxid)
             del self._holders[entry.zxid]
             committed.append(entry)
             if self._configuration.proposed and membership_in(entry.data):
                 break  # What comes after it is for the new membership to decide.
         return committed
+
+    def _answer_own_syncs(self, zxid: int) -> None:
+        """Between this commit and the next one: what a client asked for is answered in order."""
+        askers = self._syncs.get(zxid, [])
+        while None in askers:
+            askers.remove(None)
+            self._history.effects.append(Synced())
 
     def resume(self) -> Sequence[Entry]:
         """What is committed by the membership that has just been activated."""
