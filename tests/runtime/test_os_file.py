@@ -297,17 +297,16 @@ def test_the_kernel_tells_of_a_full_disk_and_nothing_is_left_behind(small_disk: 
 class Kernel:
     """A ring that says what it is told to."""
 
-    is_full = False
-
     def __init__(self, result: int) -> None:
         self._result = result
 
     def write(
         self, descriptor: int, position: int, data: bytes, done: Callable[[int], None]
-    ) -> None:
+    ) -> bool:
         if self._result > 0:
             os.pwrite(descriptor, data[: self._result], position)
         done(self._result)
+        return True
 
 
 @pytest.mark.parametrize("result", [3, 0, -errno.EINVAL, -errno.EOPNOTSUPP])

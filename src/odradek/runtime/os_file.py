@@ -107,11 +107,10 @@ class OsFile(File):
         from odradek.runtime.os_ring import ring_of_loop  # Not before it is needed: it takes time.
 
         ring = ring_of_loop()
-        if ring is None or ring.is_full or self._sync_failure is not None:
+        if ring is None or self._sync_failure is not None:
             return False
         written = partial(self._written_aside, self.size(), position, data, done)
-        ring.write(self._descriptor, position, data, written)
-        return True
+        return ring.write(self._descriptor, position, data, written)
 
     def _written_aside(
         self, end: int, position: int, data: bytes, done: WrittenAside, result: int

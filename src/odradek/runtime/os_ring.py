@@ -12,12 +12,15 @@ import asyncio
 import ctypes
 import mmap
 import os
+import sys
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from struct import Struct
 from typing import Any
 
-SETUP, ENTER, REGISTER = 425, 426, 427  # The same for all kinds of processors.
+SETUP, ENTER, REGISTER = 425, 426, 427  # Linux's; other systems have other calls there.
+WAITING = 1  # How to enter: until so many are done.
 REGISTER_EVENTFD = 4
 IS_MAPPED_ONCE = 1  # A feature: both queues are in one mapping.
 JOBS_OFFSET = 0x1000_0000
@@ -61,13 +64,10 @@ class Ring:
         self._call(REGISTER, self._descriptor, REGISTER_EVENTFD, ctypes.byref(event), 1)
         asyncio.get_running_loop().add_reader(self._event, self._look)
 
-    @property
-    def is_full(self) -> bool:
-        return len(self._under_way) > self._jobs_mask
-
-    def write(self, descriptor: int, position: int, data: bytes, done: Done) -> None:
-        """Begin a durable write; `done` hears from the loop how it went."""
-        assert not self.is_full
+    def write(self, descriptor: int, position: int, data: bytes, done: Done) -> bool:
+        """Begin a durable write; `done` hears from the loop how it went. False: not begun."""
+        if len(self._under_way) > self._jobs_mask:
+            return False
         self._count += 1
         address = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value
         job = (WRITE, 0, 0, descriptor, position, address, len(data), DURABLY, self._count)
@@ -76,11 +76,18 @@ class Ring:
         JOB.pack_into(self._jobs, JOB.size * place, *job)
         NUMBER.pack_into(self._shared, self._places + NUMBER.size * place, place)
         NUMBER.pack_into(self._shared, self._jobs_tail, (tail + 1) & NUMBER_MAX)
+        try:
+            self._enter(to_begin=1)
+        except OSError:  # The kernel is short of something, and has not taken it.
+            NUMBER.pack_into(self._shared, self._jobs_tail, tail)
+            return False
         self._under_way[self._count] = data, done
-        self._call(ENTER, self._descriptor, 1, 0, 0, None, 0)
+        return True
 
     def close(self) -> None:
-        """The loop is gone, and nothing is under way any more."""
+        """The loop is gone. What is under way is waited for: the kernel reads our bytes."""
+        with suppress(OSError):
+            self._enter(to_await=len(self._under_way))
         self._shared.close()
         self._jobs.close()
         os.close(self._event)
@@ -95,6 +102,9 @@ class Ring:
             NUMBER.pack_into(self._shared, self._results_head, (head + 1) & NUMBER_MAX)
             _, done = self._under_way.pop(job)
             done(result)
+
+    def _enter(self, to_begin: int = 0, to_await: int = 0) -> None:
+        self._call(ENTER, self._descriptor, to_begin, to_await, WAITING if to_await else 0, None, 0)
 
     def _number(self, place: int) -> int:
         number: int = NUMBER.unpack_from(self._shared, place)[0]
@@ -123,7 +133,9 @@ def ring_of_loop() -> Ring | None:
 
 
 def _make() -> Ring | None:
+    if sys.platform != "linux":
+        return None
     try:
         return Ring()
-    except (OSError, AttributeError):  # Not Linux, an old one, or one that forbids it.
+    except OSError:  # An old kernel, or one that forbids it.
         return None
