@@ -87,7 +87,8 @@ class Line:
         )
         self._waiting.append(wanted)
         log = partition.log
-        if isinstance(appended, Appended) and log.unflushed_messages >= log.settings.flush_messages:
+        is_counted = log.settings.is_flushed_by_count and isinstance(appended, Appended)
+        if is_counted and log.unflushed_messages >= log.settings.flush_messages:
             wanted.is_flushing = True
             name = f"flush for the coordinator of {partition.where}"
             self._broker.tasks.start(name, self._flush(wanted), may_end=True)

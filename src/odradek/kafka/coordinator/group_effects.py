@@ -6,6 +6,7 @@ says how it went, and not before: what is not in the log did not happen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -46,8 +47,8 @@ class Append(NamedTuple):
 class Effects(NamedTuple):
     """What came of one call, in the order in which it must be done."""
 
-    answers: tuple[Answer, ...]
-    appends: tuple[Append, ...]
+    answers: Sequence[Answer]
+    appends: Sequence[Append]
     deadline_ms: int | None  # When to call `tick` at the latest, if nothing else comes.
 
 
@@ -62,7 +63,6 @@ class Outbox:
         self.answers.append(Answer(asker.token, response))
 
     def take(self, deadline_ms: int | None) -> Effects:
-        effects = Effects(tuple(self.answers), tuple(self.appends), deadline_ms)
-        self.answers.clear()
-        self.appends.clear()
+        effects = Effects(self.answers, self.appends, deadline_ms)
+        self.answers, self.appends = [], []
         return effects

@@ -26,7 +26,7 @@ from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.offset_commit import OffsetCommitRequest
 from odradek.kafka.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 
-NO_RETENTION_TIME = NO_TIMESTAMP = NO_PRODUCER = -1
+NO_RETENTION_TIME = NO_TIMESTAMP = -1
 PLAIN_COMMIT = Envelope(base_sequence=0)  # As Kafka writes it, though no producer counts.
 
 Commits = dict[TopicPartition, CommittedOffset]
@@ -41,12 +41,7 @@ class Committer(NamedTuple):
     member_id: str
     instance_id: str | None
     commits: Commits
-    producer_id: int = NO_PRODUCER
-    producer_epoch: int = -1
-
-    @property
-    def is_transactional(self) -> bool:
-        return self.producer_id != NO_PRODUCER
+    envelope: Envelope = PLAIN_COMMIT  # Of the batch that says so.
 
     @classmethod
     def of(cls, asker: Asker, request: OffsetCommitRequest, now_ms: int) -> Committer:
@@ -70,8 +65,12 @@ class Committer(NamedTuple):
             request.member_id,
             request.group_instance_id,
             transactional_commits(request, now_ms),
-            request.producer_id,
-            request.producer_epoch,
+            Envelope(
+                producer_id=request.producer_id,
+                producer_epoch=request.producer_epoch,
+                base_sequence=0,
+                is_transactional=True,
+            ),
         )
 
 
@@ -109,7 +108,7 @@ def transactional_commits(request: TxnOffsetCommitRequest, now_ms: int) -> Commi
 def commit(desk: Desk, committer: Committer, now_ms: int) -> None:
     """Handle a commit: refuse it, or have it written and answer then."""
     group = desk.groups.get(committer.group_id)
-    if group is None and committer.generation_id >= 0 and not committer.is_transactional:
+    if group is None and committer.generation_id >= 0 and not committer.envelope.is_transactional:
         refuse(desk, committer, ErrorCode.ILLEGAL_GENERATION)
         return
     group = group or Group(committer.group_id, now_ms)
@@ -117,7 +116,7 @@ def commit(desk: Desk, committer: Committer, now_ms: int) -> None:
         refuse(desk, committer, error)
         return
     member = group.members.get(committer.member_id)
-    if member is not None and not committer.is_transactional:
+    if member is not None and not committer.envelope.is_transactional:
         desk.hear_from(member, now_ms)
     store(desk, group, committer, now_ms)
 
@@ -130,10 +129,10 @@ def commit_refusal(group: Group, committer: Committer) -> ErrorCode | None:
         return None
     member_id, instance_id = committer.member_id, committer.instance_id
     if generation_id < 0 and member_id == UNKNOWN_MEMBER and instance_id is None:
-        return None if committer.is_transactional else ErrorCode.UNKNOWN_MEMBER_ID
+        return None if committer.envelope.is_transactional else ErrorCode.UNKNOWN_MEMBER_ID
     if error := generation_error(group, member_id, instance_id, generation_id):
         return error
-    if state is State.COMPLETING and not committer.is_transactional:
+    if state is State.COMPLETING and not committer.envelope.is_transactional:
         return ErrorCode.REBALANCE_IN_PROGRESS
     return None
 
@@ -143,7 +142,7 @@ def refuse(desk: Desk, committer: Committer, error: ErrorCode) -> None:
 
 
 def answer(desk: Desk, committer: Committer, errors: dict[TopicPartition, ErrorCode]) -> None:
-    respond = txn_commit_response if committer.is_transactional else commit_response
+    respond = txn_commit_response if committer.envelope.is_transactional else commit_response
     desk.outbox.answer(committer.asker, respond(errors, committer.asker.version))
 
 
@@ -164,7 +163,7 @@ def store(desk: Desk, group: Group, committer: Committer, now_ms: int) -> None:
     desk.groups[group.group_id] = group
     write = CommitWrite(group, committer, accepted)
     records = write_offsets(group.group_id, accepted.items())
-    write.number = desk.append(records, write, now_ms, envelope_of(committer))
+    write.number = desk.append(records, write, now_ms, committer.envelope)
     group.offsets.send(accepted, write.number)
 
 
@@ -173,17 +172,6 @@ def java_length(text: str) -> int:
     if text.isascii():
         return len(text)
     return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
-
-
-def envelope_of(committer: Committer) -> Envelope:
-    if not committer.is_transactional:
-        return PLAIN_COMMIT
-    return Envelope(
-        producer_id=committer.producer_id,
-        producer_epoch=committer.producer_epoch,
-        base_sequence=0,
-        is_transactional=True,
-    )
 
 
 @dataclass(slots=True)
@@ -196,10 +184,11 @@ class CommitWrite:
     number: int = -1
 
     def appended(self, desk: Desk, base_offset: int, now_ms: int) -> None:
-        offsets, producer_id = self.group.offsets, self.committer.producer_id
+        offsets, envelope = self.group.offsets, self.committer.envelope
         offsets.arrive(self.accepted, self.number)
         desk.figures.offsets_committed += len(self.accepted)
-        if self.committer.is_transactional:
+        if envelope.is_transactional:
+            producer_id = envelope.producer_id
             for partition, committed in self.accepted.items():
                 offsets.hold(producer_id, partition, Logged(committed, base_offset))
             desk.open_for_producer.setdefault(producer_id, {})[self.group.group_id] = None

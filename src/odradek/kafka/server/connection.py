@@ -49,6 +49,7 @@ class Connection(asyncio.BufferedProtocol):
     __slots__ = (
         "_arrived",
         "_clients",
+        "_done",
         "_is_alone",
         "_is_closing",
         "_is_ending",
@@ -80,6 +81,7 @@ class Connection(asyncio.BufferedProtocol):
         self._next: Request | None = None  # ...but for this one, which has to wait.
         self._waiting: dict[Request, asyncio.Task[None] | Unfinished | None] = {}
         self._waiting_bytes = 0
+        self._done: list[tuple[Request, Message | None]] = []  # Not counted yet, with its answer.
         self._is_alone = False  # Nothing may begin beside what waits.
         self.is_inside = False
         self._is_stuck = True  # The client does not read; or it has not come in yet.
@@ -244,9 +246,17 @@ class Connection(asyncio.BufferedProtocol):
                 self._begin(request)
                 if self._wire.output_bytes > OUTPUT_BYTES_MAX:
                     self._send()
+                    self._count()
         except ProtocolError as error:
             self._refuse(error)
         self._send()
+        self._count()
+
+    def _count(self) -> None:
+        """Nobody waits any more: the time that sending took is part of what it took in all."""
+        for request, response in self._done:
+            self._clients.count(request, response, self.heard_s)
+        self._done.clear()
 
     def _may_begin(self, request: Request) -> bool:
         """Whether a request may begin although others wait."""
@@ -265,7 +275,7 @@ class Connection(asyncio.BufferedProtocol):
             waits_for = handler.send(None)
         except StopIteration as done:
             self._wire.respond(request, done.value)
-            clients.count(request, done.value, self.heard_s)
+            self._done.append((request, done.value))
             return
         except ProtocolError:
             raise
@@ -311,10 +321,11 @@ class Connection(asyncio.BufferedProtocol):
         if error is not None:
             self._fail(request, error)
             return
-        self._clients.count(request, response, heard_s, has_waited=True)
         if not self._is_closing:
             self._wire.respond(request, response)
             self._send()
+        self._clients.count(request, response, heard_s, has_waited=True)
+        if not self._is_closing:
             self._go_on()
 
     def _forget(self, request: Request) -> None:

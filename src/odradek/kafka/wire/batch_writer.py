@@ -7,7 +7,7 @@ one. Records are taken one by one, so a rewritten batch needs no more room than 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
@@ -48,6 +48,17 @@ class Envelope:
     is_control: bool = False
     append_time_ms: int | None = None  # None: the records keep the time of their creation.
     delete_horizon_ms: int | None = None
+    attributes: int = field(init=False, repr=False)  # What follows from the others.
+
+    def __post_init__(self) -> None:
+        attributes = (
+            self.codec
+            | APPEND_TIME * (self.append_time_ms is not None)
+            | TRANSACTIONAL * self.is_transactional
+            | CONTROL * self.is_control
+            | DELETE_HORIZON * (self.delete_horizon_ms is not None)
+        )
+        object.__setattr__(self, "attributes", attributes)
 
     @classmethod
     def of(cls, batch: Batch) -> Envelope:
@@ -64,16 +75,6 @@ class Envelope:
             is_control=batch.is_control,
             append_time_ms=batch.max_timestamp if batch.is_append_time else None,
             delete_horizon_ms=batch.delete_horizon_ms,
-        )
-
-    @property
-    def attributes(self) -> int:
-        return (
-            self.codec
-            | APPEND_TIME * (self.append_time_ms is not None)
-            | TRANSACTIONAL * self.is_transactional
-            | CONTROL * self.is_control
-            | DELETE_HORIZON * (self.delete_horizon_ms is not None)
         )
 
 
