@@ -233,3 +233,33 @@ def test_answers_are_received_in_lent_room(cluster: ScriptedCluster) -> None:
     assert len(lent) == 1
     assert read_all(Fetcher(known, [OffsetRange(T0, 0, END + 1)])) == {T0: list(range(END + 1))}
     assert len(lent) == 1, "the connection was given back without the lender"
+
+
+@pytest.mark.parametrize(
+    ("value_bytes", "record_count", "given", "most"),
+    [
+        pytest.param(100, 60_000, None, 4 << 20, id="small records"),
+        pytest.param(64 << 10, 512, None, 16 << 20, id="large records"),
+        pytest.param(64 << 10, 512, 1 << 20, 1 << 20, id="as somebody said"),
+    ],
+)
+def test_a_request_asks_for_as_much_as_suits_the_records(
+    cluster: ScriptedCluster, value_bytes: int, record_count: int, given: int | None, most: int
+) -> None:
+    cluster.create("bulk", leaders=[0])
+    for start in range(0, record_count, 16):
+        records = [Record(start + n, 0, None, bytes(value_bytes)) for n in range(16)]
+        cluster.append("bulk", 0, write_batch(records))
+    known = Cluster(cluster.brokers(partition_fetch_bytes_max=given))
+    where = TopicPartition("bulk", 0)
+    read = sum(
+        len(fetched.data) for fetched in Fetcher(known, [OffsetRange(where, 0, record_count)])
+    )
+    assert read > value_bytes * record_count
+    asked = [
+        request.topics[0].partitions[0].partition_max_bytes
+        for request in cluster.asked
+        if isinstance(request, FetchRequest)
+    ]
+    assert max(asked) == most
+    assert asked[0] == min(most, 4 << 20), "before a record was seen"
