@@ -53,7 +53,8 @@ def test_what_lies_later_in_the_log_counts_whenever_it_is_told(
             offsets.put_all(dict.fromkeys(partitions, committed(batch_offset)), batch_offset)
             for partition in partitions:
                 expected[partition] = max(batch_offset, expected.get(partition, -1))
-    assert {it: logged.batch_offset for it, logged in offsets.logged.items()} == expected
+    assert offsets.batches == expected
+    assert offsets.logged == {it: committed(batch) for it, batch in expected.items()}
 
 
 def test_a_transaction_that_commits_late_undoes_nothing() -> None:

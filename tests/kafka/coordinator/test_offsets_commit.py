@@ -166,7 +166,7 @@ def test_the_time_of_a_commit_is_ours_unless_version_1_brought_its_own(stage: St
     stage.commit({T0: 1}, version=1, timestamp_ms=77)
     stage.commit({T1: 1})
     logged = stage.shard.desk.groups["g"].offsets.logged.values()
-    assert [each.committed.commit_timestamp_ms for each in logged] == [77, START_MS]
+    assert [each.commit_timestamp_ms for each in logged] == [77, START_MS]
 
 
 def test_a_commit_of_nothing_is_answered_with_nothing(stage: Stage) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import NamedTuple
 
 from odradek.kafka.storage.names import TopicPartition
@@ -35,7 +34,8 @@ class Logged(NamedTuple):
 class Offsets:
     """All that is known of one group's offsets."""
 
-    logged: dict[TopicPartition, Logged] = field(default_factory=dict)
+    logged: dict[TopicPartition, CommittedOffset] = field(default_factory=dict)
+    batches: dict[TopicPartition, int] = field(default_factory=dict)  # Which one holds each.
     in_flight: dict[TopicPartition, int] = field(default_factory=dict)  # The newest append of each.
     transactional: dict[int, dict[TopicPartition, Logged]] = field(default_factory=dict)
     sent_count: int = 0  # Appends on their way.
@@ -45,8 +45,7 @@ class Offsets:
         return bool(self.logged or self.in_flight or self.transactional)
 
     def get(self, partition: TopicPartition) -> CommittedOffset | None:
-        logged = self.logged.get(partition)
-        return logged.committed if logged else None
+        return self.logged.get(partition)
 
     def is_unstable(self, partition: TopicPartition) -> bool:
         """Whether another offset may take its place without a new request."""
@@ -75,16 +74,15 @@ class Offsets:
 
     def put_all(self, commits: Mapping[TopicPartition, CommittedOffset], batch_offset: int) -> None:
         """Take over what one batch says."""
-        logged = self.logged
         if batch_offset > self.newest:  # Nearly always: no other has spoken of them since.
             self.newest = batch_offset
-            spoken = map(Logged, commits.values(), repeat(batch_offset))
-            logged.update(zip(commits, spoken, strict=True))
+            self.logged.update(commits)
+            self.batches.update(dict.fromkeys(commits, batch_offset))
             return
         for partition, committed in commits.items():
-            known = logged.get(partition)
-            if known is None or known.batch_offset < batch_offset:
-                logged[partition] = Logged(committed, batch_offset)
+            if self.batches.get(partition, -1) < batch_offset:
+                self.logged[partition] = committed
+                self.batches[partition] = batch_offset
 
     def hold(self, producer_id: int, partition: TopicPartition, logged: Logged) -> None:
         """Keep an offset until its transaction ends."""
@@ -105,9 +103,8 @@ class Offsets:
 
     def remove(self, partition: TopicPartition, tombstone_offset: int) -> None:
         """Forget what was committed before a tombstone."""
-        known = self.logged.get(partition)
-        if known is not None and known.batch_offset < tombstone_offset:
-            del self.logged[partition]
+        if self.batches.get(partition, tombstone_offset) < tombstone_offset:
+            del self.logged[partition], self.batches[partition]
 
     def erasable(self) -> Iterator[TopicPartition]:
         """Every partition that has, or is about to have, an offset outside of transactions."""

@@ -165,7 +165,7 @@ def expired_offsets(group: Group, now_ms: int, retention_ms: int) -> Iterator[To
     if base_of is None:
         return
     subscribed = group.topics if group.state is State.STABLE and group.topics else frozenset()
-    for partition, (committed, _) in group.offsets.logged.items():
+    for partition, committed in group.offsets.logged.items():
         if partition.topic in subscribed or partition in group.offsets.in_flight:
             continue
         if committed.expire_timestamp_ms != -1:
