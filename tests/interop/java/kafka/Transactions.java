@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.TransactionState;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -93,11 +94,17 @@ public final class Transactions {
         }
     }
 
-    /** Asked by others: a consumer may answer with what it has heard long before. */
+    /**
+     * Asked by others: a consumer may answer with what it has heard long before. And by name: of
+     * all that a group has, Apache leaves out what a transaction is just about to commit.
+     */
     private Map<TopicPartition, OffsetAndMetadata> committed(String group) throws Exception {
         ListConsumerGroupOffsetsOptions stable =
                 new ListConsumerGroupOffsetsOptions().requireStable(true);
-        return admin.listConsumerGroupOffsets(group, stable).partitionsToOffsetAndMetadata().get();
+        ListConsumerGroupOffsetsSpec asked =
+                new ListConsumerGroupOffsetsSpec().topicPartitions(List.of(source));
+        return admin.listConsumerGroupOffsets(Map.of(group, asked), stable)
+                .partitionsToOffsetAndMetadata(group).get();
     }
 
     private void copy(KafkaProducer<byte[], byte[]> producer, KafkaConsumer<byte[], byte[]> consumer,
