@@ -107,6 +107,7 @@ def build(directory: str) -> Path:
 
 def run(program: Path, case: Case, side: Side, seconds: float) -> Found:
     where = ("-address", f"{HOST}:{side.server.port}", "-seconds", str(seconds))
+    os.sync()  # What was written before, by either of them, is not to be waited for now.
     before = processor_us(side.server.pid)
     command = [str(program), case.load, *where, *case.options]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
