@@ -99,12 +99,10 @@ def refusals(broker: Broker, partitions: list[TopicPartition], *, is_client: boo
 
 def results(codes: Codes) -> list[AddPartitionsToTxnTopicResult]:
     return [
-        AddPartitionsToTxnTopicResult(
-            name=name,
-            results_by_partition=[
-                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
-                for index, code in found
-            ],
-        )
-        for name, found in by_topic(codes).items()
+        AddPartitionsToTxnTopicResult(name=name, results_by_partition=partitions)
+        for name, partitions in by_topic(codes, _result).items()
     ]
+
+
+def _result(index: int, code: ErrorCode) -> AddPartitionsToTxnPartitionResult:
+    return AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)

@@ -9,6 +9,7 @@ from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.txn_writing import Codes, write_markers
 from odradek.kafka.coordinator.offsets_answers import by_topic
 from odradek.kafka.wire.connection import Request
+from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
@@ -47,9 +48,9 @@ def settle(done: asyncio.Future[Codes]) -> Callable[[Codes], None]:
 
 
 def topics(codes: Codes) -> Iterator[WritableTxnMarkerTopicResult]:
-    for name, found in by_topic(codes).items():
-        partitions = [
-            WritableTxnMarkerPartitionResult(partition_index=index, error_code=code)
-            for index, code in found
-        ]
+    for name, partitions in by_topic(codes, _written).items():
         yield WritableTxnMarkerTopicResult(name=name, partitions=partitions)
+
+
+def _written(index: int, code: ErrorCode) -> WritableTxnMarkerPartitionResult:
+    return WritableTxnMarkerPartitionResult(partition_index=index, error_code=code)

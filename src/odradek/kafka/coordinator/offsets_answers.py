@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeVar
 
@@ -26,29 +26,29 @@ from odradek.kafka.wire.messages.txn_offset_commit import (
 
 LOADING_TXN_VERSION = 2  # Producers before it crash when they hear of a load.
 
+Found = TypeVar("Found")
 T = TypeVar("T")
 Errors = Mapping[TopicPartition, ErrorCode]
 
 
-def by_topic(partitions: Mapping[TopicPartition, T]) -> dict[str, list[tuple[int, T]]]:
-    """Topics in the order of their first partition."""
-    topics: dict[str, list[tuple[int, T]]] = {}
-    for (topic, partition), value in partitions.items():
+def by_topic(
+    found: Mapping[TopicPartition, Found], answer: Callable[[int, Found], T]
+) -> dict[str, list[T]]:
+    """An answer for each partition, by topic, in the order of its first partition."""
+    topics: dict[str, list[T]] = {}
+    for (topic, partition), what in found.items():
         if topic in topics:
-            topics[topic].append((partition, value))
+            topics[topic].append(answer(partition, what))
         else:
-            topics[topic] = [(partition, value)]
+            topics[topic] = [answer(partition, what)]
     return topics
 
 
 def commit_response(errors: Errors, version: int) -> OffsetCommitResponse:
     return OffsetCommitResponse(
         topics=[
-            OffsetCommitResponseTopic(
-                name=name,
-                partitions=[_committed(partition, error) for partition, error in partitions],
-            )
-            for name, partitions in by_topic(errors).items()
+            OffsetCommitResponseTopic(name=name, partitions=partitions)
+            for name, partitions in by_topic(errors, _committed).items()
         ]
     )
 
@@ -60,19 +60,16 @@ def _committed(partition: int, error: ErrorCode) -> OffsetCommitResponsePartitio
 
 
 def txn_commit_response(errors: Errors, version: int) -> TxnOffsetCommitResponse:
+    def committed(partition: int, error: ErrorCode) -> TxnOffsetCommitResponsePartition:
+        return TxnOffsetCommitResponsePartition(
+            partition_index=partition, error_code=known_to(version, error)
+        )
+
     return TxnOffsetCommitResponse(
         throttle_time_ms=0,
         topics=[
-            TxnOffsetCommitResponseTopic(
-                name=name,
-                partitions=[
-                    TxnOffsetCommitResponsePartition(
-                        partition_index=partition, error_code=known_to(version, error)
-                    )
-                    for partition, error in partitions
-                ],
-            )
-            for name, partitions in by_topic(errors).items()
+            TxnOffsetCommitResponseTopic(name=name, partitions=partitions)
+            for name, partitions in by_topic(errors, committed).items()
         ],
     )
 
@@ -88,13 +85,11 @@ def delete_response(error: ErrorCode, errors: Errors | None = None) -> OffsetDel
         error_code=error,
         throttle_time_ms=0,
         topics=[
-            OffsetDeleteResponseTopic(
-                name=name,
-                partitions=[
-                    OffsetDeleteResponsePartition(partition_index=partition, error_code=each)
-                    for partition, each in partitions
-                ],
-            )
-            for name, partitions in by_topic(errors or {}).items()
+            OffsetDeleteResponseTopic(name=name, partitions=partitions)
+            for name, partitions in by_topic(errors or {}, _deleted).items()
         ],
     )
+
+
+def _deleted(partition: int, error: ErrorCode) -> OffsetDeleteResponsePartition:
+    return OffsetDeleteResponsePartition(partition_index=partition, error_code=error)

@@ -59,8 +59,8 @@ def fetch(
         )
     found = {each: fetch_one(offsets, each, require_stable) for each in partitions}
     topics = [
-        OffsetFetchResponseTopics(name=name, partitions=[answer for _, answer in answers])
-        for name, answers in by_topic(found).items()
+        OffsetFetchResponseTopics(name=name, partitions=answers)
+        for name, answers in by_topic(found, lambda _, answer: answer).items()
     ]
     return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics)
 
