@@ -41,9 +41,11 @@ LIVES = 4
 WRITES = 60
 
 
-async def serve(environment: Environment) -> None:
+async def serve(environment: Environment, nodes: list[ZooKeeperNode] | None = None) -> None:
     settings = ZooKeeperSettings(Properties.parse(ZOO_CFG, "zoo.cfg"))
     node = ZooKeeperNode(settings, environment.disk, environment.random)
+    if nodes is not None:
+        nodes.append(node)
     await node.start()
     await node.tasks.until_stopped()
 
@@ -167,6 +169,25 @@ def test_a_session_outlives_a_crash_and_its_ephemerals_with_it(seed: int) -> Non
         server.start(serve)
         world.run_for(20)
         assert "/mine" not in read_all(world, "another reader")
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.137, 0.4])
+def test_a_session_ends_with_its_tick_whenever_the_server_was_started(after_s: float) -> None:
+    owner, nodes = Owner(), list[ZooKeeperNode]()
+    with World(seed=3) as world:
+
+        async def serve_late(environment: Environment) -> None:
+            await asyncio.sleep(after_s)
+            await serve(environment, nodes)
+
+        world.host("server").start(serve_late)
+        world.host("owner").start(owner.run)
+        world.run_until(lambda: owner.client)
+        world.host("owner").power_off()
+        clients = nodes[0].clients
+        (session,) = clients.sessions.by_id.values()
+        world.run_until(lambda: "/mine" not in clients.tree.nodes, limit_s=20)
+        assert 0 <= clients.now_ms() - session.expires_ms < 20
 
 
 class Busy:

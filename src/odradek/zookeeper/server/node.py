@@ -237,8 +237,10 @@ class ZooKeeperNode:
         return self.operators.hear_word(word, connection)
 
     async def _expire_sessions(self) -> None:
+        """At the end of each tick, not later: whoever waits for a znode to go waits for this."""
+        tick_ms = self.settings.tick_time_ms
         while True:
-            await asyncio.sleep(self.settings.tick_time_ms / 1000)
+            await asyncio.sleep((tick_ms - self.clients.now_ms() % tick_ms) / 1000)
             self.clients.expire_local()
             if self._is_leading():
                 self.clients.expire()
