@@ -30,9 +30,9 @@ class Narrator:
         self._tell_registrations()
         self._tell_controller()
         overseer = Overseer(self._cluster, *self.topics)
+        self._tell_cuts(overseer)  # First: who is in sync after a cut may be so at the same look.
         for where in sorted(overseer.replicas()):
             self._tell_partition(overseer, where)
-        self._tell_cuts(overseer)
         self._cluster.world.after(LOOK_S, self.watch)
 
     def _tell(self, what: object, text: str) -> None:
@@ -70,8 +70,7 @@ class Narrator:
                 log = partition.log
                 if self._cuts.get(log, 0) != log.cuts_count:
                     self._cuts[log] = log.cuts_count
-                    text = f"{broker_id} cuts {where}, it ends at {log.end_offset}"
-                    self._cluster.world.narrate(text)
+                    self._cluster.world.narrate(f"{broker_id} cuts {where}")
 
 
 def listed(ids: Iterable[int]) -> str:
