@@ -15,6 +15,7 @@ from tests.kafka.server.ensembled import SimulatedBrokers
 from tests.kafka.server.overseer import CHROOT, Overseer
 
 LOOK_S = 0.005
+CUTS_S = 0.001  # A log that is cut soon grows again, and it is told where it ended.
 
 
 class Narrator:
@@ -27,13 +28,20 @@ class Narrator:
         self._cuts: dict[Log, int] = {}
 
     def watch(self) -> None:
+        self._watch_cluster()
+        self._watch_cuts()
+
+    def _watch_cluster(self) -> None:
         self._tell_registrations()
         self._tell_controller()
         overseer = Overseer(self._cluster, *self.topics)
-        self._tell_cuts(overseer)  # First: who is in sync after a cut may be so at the same look.
         for where in sorted(overseer.replicas()):
             self._tell_partition(overseer, where)
-        self._cluster.world.after(LOOK_S, self.watch)
+        self._cluster.world.after(LOOK_S, self._watch_cluster)
+
+    def _watch_cuts(self) -> None:
+        self._tell_cuts(Overseer(self._cluster, *self.topics))
+        self._cluster.world.after(CUTS_S, self._watch_cuts)
 
     def _tell(self, what: object, text: str) -> None:
         if self._told.get(what) != text:
@@ -70,7 +78,8 @@ class Narrator:
                 log = partition.log
                 if self._cuts.get(log, 0) != log.cuts_count:
                     self._cuts[log] = log.cuts_count
-                    self._cluster.world.narrate(f"{broker_id} cuts {where}")
+                    text = f"{broker_id} cuts {where}, it ends at {log.end_offset}"
+                    self._cluster.world.narrate(text)
 
 
 def listed(ids: Iterable[int]) -> str:
