@@ -99,11 +99,7 @@ class Member:
         self.broker.cluster_id = await self.keeper.cluster_id()
         await self.configs.load_broker(self.id)
         await self.configs.load()
-        clients, loop = Clients(self.broker), asyncio.get_running_loop()
-        self.server = await loop.create_server(
-            lambda: Connection(clients, LISTENER), None, self.port
-        )
-        self.port = self.server.sockets[0].getsockname()[1]
+        await self.open_doors()
         await self.keeper.register(self.registration())
         await self.features.load()
         self.keeper.renewed += [self.configs.load, self.features.load]
@@ -111,6 +107,19 @@ class Member:
         self.tasks.start("configs", self.configs.run())
         self.tasks.start("features", self.features.run())
         self.controller.start()
+
+    async def open_doors(self) -> None:
+        clients, loop = Clients(self.broker), asyncio.get_running_loop()
+        self.clients = clients
+        self.server = await loop.create_server(
+            lambda: Connection(clients, LISTENER), None, self.port
+        )
+        self.port = self.server.sockets[0].getsockname()[1]
+
+    async def close_doors(self) -> None:
+        """Hear nobody any more, and go on with everything else."""
+        self.server.close()
+        self.clients.close()
 
     async def stop(self) -> None:
         self.server.close()
@@ -198,6 +207,16 @@ class Cluster:
             await member.tasks.until_stopped()
 
         self.world.host(self.host(broker_id)).start(main)
+
+    def restart(self, broker_id: int) -> None:
+        """Start a broker again that was killed, once its session is over."""
+
+        async def is_registered(client: ZooKeeperClient) -> bool:
+            return await client.exists(f"/brokers/ids/{broker_id}") is not None
+
+        while self.look(is_registered):
+            self.world.run_for(1)
+        self.world.host(self.host(broker_id)).start()
 
     def knows(self, broker_id: int) -> bool:
         """Whether a broker has heard of all others."""

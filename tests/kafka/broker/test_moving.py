@@ -79,7 +79,7 @@ def second_choice_leads(cluster: Cluster) -> tuple[int, int]:
     make(cluster, {0: [first, second]})
     cluster.world.host(f"b{first}").kill()
     cluster.until(lambda: led_by(cluster, second))
-    cluster.world.host(f"b{first}").start()
+    cluster.restart(first)
     cluster.until(lambda: cluster.knows(first) and led_by(cluster, second))
     ask_for_isr(cluster, second, [second, first])
     return first, second

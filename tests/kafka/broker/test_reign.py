@@ -89,7 +89,7 @@ def test_a_topic_with_a_dead_replica_is_deleted_when_it_is_back() -> None:
         cluster.until(lambda: "t" not in cluster.controller.metadata.topics)
         cluster.world.run_for(30)
         assert cluster.look(forget) == ["t"]
-        cluster.world.host(f"b{other}").start()
+        cluster.restart(other)
         cluster.until(lambda: cluster.look(forget) == [])
 
 
@@ -138,7 +138,7 @@ def test_the_last_in_sync_is_waited_for() -> None:
         cluster.world.host(f"b{dead}").kill()
         cluster.until(lambda: led_by(cluster, -1))
         assert (state(cluster)["leader"], state(cluster)["isr"]) == (-1, [dead])
-        cluster.world.host(f"b{dead}").start()
+        cluster.restart(dead)
         cluster.until(lambda: led_by(cluster, dead))
         assert state(cluster)["leader_epoch"] == 2
 

@@ -39,8 +39,7 @@ class ControllerChannel:
 
     def _peer_now(self) -> Peer:
         settings = self._settings()
-        name = settings.control_plane_listener_name or settings.inter_broker_listener_name
-        endpoint = self._metadata.controller_at(name)
+        endpoint = self._metadata.controller_at(settings.control_listener_name)
         if endpoint is None:
             raise PeerLost("no controller is known")
         if self._peer is None or self._peer.endpoint != endpoint:

@@ -3,7 +3,7 @@
 Every broker stands for election whenever `/controller` is gone. The winner raises the epoch in the
 same transaction that makes the node, so no two ever share one. It resigns when its session is lost,
 when the node names another, or when a write shows that the epoch has moved on; then it looks who
-is elected now.
+is elected now. The others remove the node of one whose process is gone before its session is.
 """
 
 from __future__ import annotations
@@ -11,45 +11,30 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from odradek.kafka.broker.configs import Configs
+from odradek.kafka.broker.election import NOBODY, Election
 from odradek.kafka.broker.fenced import ControllerMoved
 from odradek.kafka.broker.keeper import Keeper
 from odradek.kafka.broker.links import Links
 from odradek.kafka.broker.office import Office, ReignOver
 from odradek.kafka.broker.reign import Reign, Work
-from odradek.kafka.controller import paths, znodes
+from odradek.kafka.broker.vigil import Vigils
+from odradek.kafka.controller import paths
 from odradek.kafka.controller.image import Image
 from odradek.kafka.controller.znodes import BadZnode
 from odradek.kafka.storage.names import TopicPartition
-from odradek.runtime.clock import wall_clock_ms
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
-from odradek.zookeeper.client.errors import (
-    ClientClosed,
-    ConnectionLoss,
-    MultiFailed,
-    SessionExpired,
-    ZooKeeperError,
-)
+from odradek.zookeeper.client.errors import ClientClosed, SessionExpired, ZooKeeperError
 from odradek.zookeeper.client.watches import WatchEvent
-from odradek.zookeeper.wire.codes import CreateMode
-from odradek.zookeeper.wire.errors import Error
-from odradek.zookeeper.wire.messages.data import Stat
 
-NOBODY = -1
 FIRST_BALANCE_S = 5.0
 REST_S = 1.0  # Before another try, when something is wrong that may last.
 
 Result = TypeVar("Result")
-
-
-class EpochNode(NamedTuple):
-    """/controller_epoch, and the version of its data."""
-
-    epoch: int
-    version: int
 
 
 @dataclass(slots=True)
@@ -79,6 +64,8 @@ class ControllerShell:
         self._keeper = keeper
         self._configs = configs
         self._links = links
+        self._vigils = Vigils(tasks)
+        self._election = Election(broker_id, keeper)
         self._tasks = tasks
         self._note = note.about("controller")
         self._events: asyncio.Queue[Event] = asyncio.Queue()
@@ -159,6 +146,7 @@ class ControllerShell:
 
     def _lost(self) -> None:
         self.elected_id = NOBODY
+        self._vigils.close_all()
         self._resign()
 
     async def _renewed(self) -> None:
@@ -168,7 +156,7 @@ class ControllerShell:
 
     async def _follow(self) -> None:
         """See who is the controller; if nobody is, stand for election."""
-        elected, owner = await self._read_controller()
+        elected, owner = await self._election.controller(self._stir)
         if self.is_active and elected != self._id:
             self._note.info("resigns: the controller is %s", elected)
             self._resign()
@@ -177,17 +165,33 @@ class ControllerShell:
             await self._stand()
         elif owner == self._keeper.client.session_id and not self.is_active:
             await self._keeper.forget(paths.CONTROLLER)  # What is left of a reign that is over.
+        elif elected != self._id:
+            await self._keep_vigil(elected, owner)
+
+    async def _keep_vigil(self, elected: int, owner: int) -> None:
+        """Learn at once when the controller's process is gone: its session may last for long."""
+        listener = self._configs.layers.broker.control_listener_name
+        endpoint = await self._election.endpoint(elected, listener)
+        self._vigils.close_all()
+        if endpoint is not None:
+            self._vigils.open(elected, endpoint, partial(self._sighted, elected, owner))
+
+    def _sighted(self, elected: int, owner: int, is_there: bool) -> None:
+        if not is_there:
+            self._note.warning("%s is the controller, but not there", elected)
+            self.enqueue("absence", lambda: self._election.depose(owner))
 
     async def _stand(self) -> None:
-        node = await self._read_epoch()
-        won = await self._compete(node)
+        self._vigils.close_all()
+        won = await self._election.compete()
         if won is None:
             self.enqueue("election", self._follow)
             return
         self._note.info("is elected with epoch %s", won.epoch)
         self.elected_id = self._id
         image = Image(self._id, won.epoch, won.version)
-        office = Office(image, self._keeper, self._configs, self._links, self._note)
+        means = self._links, self._vigils
+        office = Office(image, self._keeper, self._configs, *means, self._note)
         office.elected_uncleanly = self._count_unclean
         self.reign = Reign(office, self.enqueue)
         await self.reign.begin()
@@ -195,50 +199,6 @@ class ControllerShell:
 
     def _count_unclean(self, where: TopicPartition) -> None:
         self.unclean_count += 1
-
-    async def _compete(self, node: EpochNode) -> EpochNode | None:
-        """Try to be the one; the new epoch, or None if another was faster."""
-        path, client = paths.CONTROLLER, self._keeper.client
-        transaction = client.transaction()
-        data = znodes.write_controller(self._id, wall_clock_ms())
-        transaction.create(path, data, mode=CreateMode.EPHEMERAL, acl=self._keeper.acl(path))
-        epoch = str(node.epoch + 1).encode()
-        transaction.set_data(paths.CONTROLLER_EPOCH, epoch, node.version)
-        try:
-            _, stat = await transaction.commit()
-        except ConnectionLoss:
-            return await self._find_out(node.epoch + 1)
-        except MultiFailed as error:
-            if error.code not in (Error.NODE_EXISTS, Error.BAD_VERSION):
-                raise
-            return await self._find_out(node.epoch + 1)
-        assert isinstance(stat, Stat)
-        return EpochNode(node.epoch + 1, stat.version)
-
-    async def _find_out(self, epoch: int) -> EpochNode | None:
-        """The answer was lost, or it is an older one's trace: it is ours if our session has it."""
-        client = self._keeper.client
-        stat = await self._keeper.steadily(lambda: client.exists(paths.CONTROLLER))
-        now = await self._read_epoch()
-        is_ours = stat is not None and stat.ephemeral_owner == client.session_id
-        return now if is_ours and now.epoch == epoch else None
-
-    async def _read_controller(self) -> tuple[int, int]:
-        """Who is named by /controller, by which session; the watch hears of any change."""
-        client = self._keeper.client
-        await self._keeper.steadily(lambda: client.exists(paths.CONTROLLER, self._stir))
-        found = await self._keeper.read(paths.CONTROLLER)
-        if found is None:
-            return NOBODY, 0
-        return znodes.read_controller(found[0]), found[1].ephemeral_owner
-
-    async def _read_epoch(self) -> EpochNode:
-        while True:
-            found = await self._keeper.read(paths.CONTROLLER_EPOCH)
-            if found is not None:
-                with znodes.checked(paths.CONTROLLER_EPOCH):
-                    return EpochNode(int(found[0]), found[1].version)
-            await self._keeper.make(paths.CONTROLLER_EPOCH, b"0")
 
     def _stir(self, event: WatchEvent) -> None:
         self.enqueue("election", self._follow)

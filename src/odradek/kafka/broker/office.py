@@ -15,6 +15,7 @@ from odradek.kafka.broker.fenced import FencedWrites, Outcome
 from odradek.kafka.broker.keeper import Keeper
 from odradek.kafka.broker.links import Links
 from odradek.kafka.broker.surveys import Surveys
+from odradek.kafka.broker.vigil import Heard, Vigils
 from odradek.kafka.controller import decide
 from odradek.kafka.controller.decision import Change, Decision, apply_change, groups_of
 from odradek.kafka.controller.image import Image
@@ -43,12 +44,19 @@ class Office:
     """The means of one controller, as long as it is the one."""
 
     def __init__(
-        self, image: Image, keeper: Keeper, configs: Configs, links: Links, note: NodeLog
+        self,
+        image: Image,
+        keeper: Keeper,
+        configs: Configs,
+        links: Links,
+        vigils: Vigils,
+        note: NodeLog,
     ) -> None:
         self.image = image
         self.keeper = keeper
         self.configs = configs
         self.links = links
+        self.vigils = vigils
         self.note = note
         self.surveys = Surveys(keeper, note)
         self.is_over = False
@@ -64,6 +72,7 @@ class Office:
         """Stop at once: no watch, no answer and no event counts from here on."""
         self.is_over = True
         self.links.close_all()
+        self.vigils.close_all()
 
     async def write(self, groups: Sequence[Group]) -> list[Outcome]:
         """Write under our epoch. Raises `ControllerMoved`, `ReignOver`, `SessionExpired`."""
@@ -136,10 +145,13 @@ class Office:
         requests.tell_all(partitions)
         self.tell(requests)
 
-    def open_link(self, broker_id: int) -> None:
-        settings, registration = self.settings, self.image.brokers[broker_id].registration
-        listener = settings.control_plane_listener_name or settings.inter_broker_listener_name
-        self.links.open(broker_id, registration.endpoint(listener))
+    def open_link(self, broker_id: int, heard: Heard) -> None:
+        """Be able to tell a broker what we decide, and hear when its process goes or comes."""
+        registration = self.image.brokers[broker_id].registration
+        endpoint = registration.endpoint(self.settings.control_listener_name)
+        self.links.open(broker_id, endpoint)
+        if endpoint is not None and broker_id != self.image.controller_id:
+            self.vigils.open(broker_id, endpoint, heard)
 
     async def bring_online(self, partitions: list[TopicPartition]) -> None:
         """Give new partitions a state, and those without a leader one."""

@@ -7,6 +7,7 @@ what changed, has `kafka/controller` decide, and carries it out by way of `offic
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from odradek.kafka.broker.deleting import Deleting
@@ -42,6 +43,7 @@ class Reign:
         self.moving = Moving(office, self.deleting)
         self._enqueue = enqueue
         self._answer_count = 0
+        self._sights: dict[int, bool] = {}  # What vigils told since we last acted upon it.
         office.answered = self._answered
 
     @property
@@ -74,7 +76,7 @@ class Reign:
         office, image, keeper = self.office, self.office.image, self.office.keeper
         image.brokers = await office.surveys.brokers(self._stir_brokers, self._stir_brokers)
         for broker_id in image.broker_ids():
-            office.open_link(broker_id)
+            self._open_link(broker_id)
         await self._take_topics(await keeper.children(paths.TOPICS, self._stir_topics))
         image.states = await office.surveys.states(image.all_partitions())
         await self._take_deletions()
@@ -98,6 +100,9 @@ class Reign:
 
     async def brokers_changed(self) -> None:
         found = await self.office.surveys.brokers(self._stir_brokers, self._stir_brokers)
+        for broker_id in [it for it in self.image.missing if it not in found]:
+            del self.image.missing[broker_id]
+            self.office.vigils.close(broker_id)
         changed = decide.compare_brokers(self.image, found)
         if any(changed):
             told = "brokers joined: %s; bounced: %s; left: %s; altered: %s"
@@ -113,11 +118,37 @@ class Reign:
             self.image.brokers |= {it: found[it] for it in changed.altered}
             await self.office.carry_out(decide.decide_known())
 
+    def _open_link(self, broker_id: int) -> None:
+        self._sights.pop(broker_id, None)
+        self.office.open_link(broker_id, partial(self._sighted, broker_id))
+
+    def _sighted(self, broker_id: int, is_there: bool) -> None:
+        if not self.office.is_over:
+            self._sights[broker_id] = is_there
+            self._enqueue("sights", self.sights_changed)
+
+    async def sights_changed(self) -> None:
+        """Processes went while their registration lasts, or came back to it."""
+        image, sights = self.image, self._sights
+        self._sights = {}
+        lost = [it for it, is_there in sights.items() if not is_there and it in image.brokers]
+        back = [it for it, is_there in sights.items() if is_there and it in image.missing]
+        if lost:
+            self.office.note.warning("brokers are registered, but not there: %s", lost)
+            image.missing |= {it: image.brokers[it] for it in lost}
+            await self._left(lost)
+        if back:
+            self.office.note.info("brokers are there again: %s", back)
+            for broker_id in back:
+                del image.missing[broker_id]
+            await self.brokers_changed()
+
     async def _joined(self, brokers: list[int], found: dict[int, LiveBroker]) -> None:
         image, office = self.image, self.office
         for broker_id in brokers:
+            image.missing.pop(broker_id, None)
             image.brokers[broker_id] = found[broker_id]
-            office.open_link(broker_id)
+            self._open_link(broker_id)
         for decision in decide.decide_introduced(image, brokers):
             await office.carry_out(decision)
         await office.carry_out(decide.decide_joined(image, brokers))
@@ -137,6 +168,8 @@ class Reign:
             image.offline.pop(broker_id, None)
             image.shutting_down.pop(broker_id, None)
             self.office.links.close(broker_id)
+            if broker_id not in image.missing:
+                self.office.vigils.close(broker_id)
         await self._replicas_gone(gone)
         await self.office.carry_out(decide.decide_known())
 

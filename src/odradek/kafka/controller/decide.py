@@ -34,8 +34,11 @@ class BrokersChanged(NamedTuple):
     altered: list[int]  # The same registration, with other endpoints.
 
 
-def compare_brokers(image: Image, found: Mapping[int, LiveBroker]) -> BrokersChanged:
-    known = image.brokers
+def compare_brokers(image: Image, registered: Mapping[int, LiveBroker]) -> BrokersChanged:
+    known, found = image.brokers, dict(registered)
+    for broker_id, missing in image.missing.items():
+        if broker_id in found and found[broker_id].epoch == missing.epoch:
+            del found[broker_id]
     both = [it for it in sorted(found) if it in known]
     bounced = [it for it in both if found[it].epoch > known[it].epoch]
     return BrokersChanged(

@@ -108,6 +108,7 @@ class Image:
     epoch: int
     epoch_version: int
     brokers: dict[int, LiveBroker] = field(default_factory=dict)
+    missing: dict[int, LiveBroker] = field(default_factory=dict)  # Registered, but nobody is there.
     shutting_down: dict[int, None] = field(default_factory=dict)
     topics: dict[str, TopicEntry] = field(default_factory=dict)
     names: dict[bytes, str] = field(default_factory=dict)

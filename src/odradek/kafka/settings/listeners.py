@@ -79,6 +79,11 @@ class ListenerSettings(Chapter):
         given = self.given_control_plane_listener_name
         return None if given is None else given.upper()
 
+    @property
+    def control_listener_name(self) -> str:
+        """Where the controller and brokers talk to each other."""
+        return self.control_plane_listener_name or self.inter_broker_listener_name
+
     def disagreements(self) -> Iterator[tuple[str, str]]:
         listeners, advertised = read_addresses(self.given_listeners), self._advertised()
         if not listeners:
