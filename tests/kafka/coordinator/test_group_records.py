@@ -20,6 +20,7 @@ from odradek.kafka.coordinator.group_records import (
 from odradek.kafka.coordinator.group_subscriptions import subscribed_topics
 from odradek.kafka.coordinator.offsets import CommittedOffset
 from odradek.kafka.storage.names import TopicPartition
+from odradek.kafka.wire.batch_writer import WrittenRecords, write_pairs
 from odradek.runtime.errors import ProtocolError
 from tests.kafka.coordinator.group_stage import subscription
 
@@ -62,10 +63,25 @@ COMMITTED = st.builds(
 def test_what_a_commit_appends_is_each_key_and_value_in_its_order(
     group_id: str, commits: dict[TopicPartition, CommittedOffset]
 ) -> None:
-    assert write_offsets(group_id, commits.items()) == [
+    assert write_offsets(group_id, commits) == one_by_one(group_id, commits)
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 8192, 8193])
+@pytest.mark.parametrize("name", ["t", "é" * 30])
+def test_so_many_offsets_that_their_deltas_grow_longer(name: str, count: int) -> None:
+    topics = [name, "other"]
+    commits = {
+        TopicPartition(topics[number % 7 == 6], number): CommittedOffset(number, 0, "", 1)
+        for number in range(count)
+    }
+    assert write_offsets("g", commits) == one_by_one("g", commits)
+
+
+def one_by_one(group_id: str, commits: dict[TopicPartition, CommittedOffset]) -> WrittenRecords:
+    return write_pairs(
         (write_offset_key(group_id, partition), write_offset_value(committed))
         for partition, committed in commits.items()
-    ]
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b"\0"])

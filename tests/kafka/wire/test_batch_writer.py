@@ -11,6 +11,7 @@ from odradek.kafka.wire.batch_writer import (
     Envelope,
     write_batch,
     write_empty_batch,
+    write_encoded_batch,
     write_pairs,
 )
 from odradek.kafka.wire.compression import Codec
@@ -91,4 +92,5 @@ def test_pairs_of_one_time_are_written_as_records_are(codec: Codec) -> None:
     pairs = [(b"k" * (index + 1), None if index % 3 else b"v" * index * 9) for index in range(200)]
     records = [Record(index, 77, key, value) for index, (key, value) in enumerate(pairs)]
     envelope = Envelope(codec=codec, base_sequence=0)
-    assert write_pairs(pairs, 77, envelope) == write_batch(records, envelope)
+    batch = write_encoded_batch(*write_pairs(pairs), 77, envelope)
+    assert batch == write_batch(records, envelope)

@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from odradek.kafka.wire.batch_writer import PLAIN, Envelope, write_pairs
+from odradek.kafka.wire.batch_writer import (
+    PLAIN,
+    Envelope,
+    WrittenRecords,
+    write_encoded_batch,
+)
 from odradek.kafka.wire.compression import Codec
 from odradek.kafka.wire.schema import Struct
 
@@ -33,7 +38,7 @@ class Append(NamedTuple):
     """One batch for the shard's partition. Offsets count from 0; the log stamps its own."""
 
     number: int  # By which the shell reports how it went.
-    pairs: list[tuple[bytes, bytes | None]]  # Key and value of each record.
+    records: WrittenRecords
     time_ms: int
     envelope: Envelope = PLAIN
 
@@ -41,7 +46,7 @@ class Append(NamedTuple):
         """Its bytes, ready to be stamped and written."""
         is_so = codec is self.envelope.codec
         envelope = self.envelope if is_so else replace(self.envelope, codec=codec)
-        return write_pairs(self.pairs, self.time_ms, envelope)
+        return write_encoded_batch(*self.records, self.time_ms, envelope)
 
 
 class Effects(NamedTuple):

@@ -8,14 +8,15 @@ gave them a time to live.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from struct import Struct, error
+from struct import Struct, calcsize, error
 from typing import NamedTuple
 
 from odradek.kafka.coordinator.group import Group
 from odradek.kafka.coordinator.offsets import CommittedOffset
 from odradek.kafka.storage.names import TopicPartition
+from odradek.kafka.wire.batch_writer import WrittenRecords, write_pairs, write_record
 from odradek.kafka.wire.codec import decode, encode
 from odradek.kafka.wire.messages.group_metadata import (
     GroupMetadataKey,
@@ -24,6 +25,7 @@ from odradek.kafka.wire.messages.group_metadata import (
 )
 from odradek.kafka.wire.messages.offset_commit_records import OffsetCommitKey, OffsetCommitValue
 from odradek.kafka.wire.schema import Message
+from odradek.kafka.wire.varint import VARINTS
 from odradek.runtime.errors import ProtocolError
 
 OFFSET_KEY_VERSION = 1
@@ -34,7 +36,10 @@ EXPIRING_OFFSET_VALUE_VERSION = 1
 NEVER = -1
 _VERSION = Struct(">h")
 _PARTITION = Struct(">i")
-_BARE_VALUE = Struct(">hqihq")  # Version, offset, leader epoch, no metadata, time of the commit.
+# A bare record from its partition on: how its value begins (length and version), offset, leader
+# epoch, no metadata, time of the commit; then no headers.
+_BARE_END = "i3sqi2xqx"
+_BARE_VALUE = VARINTS[24] + _VERSION.pack(OFFSET_VALUE_VERSION)
 
 
 class OffsetKey(NamedTuple):
@@ -115,26 +120,60 @@ def read_offset_value(data: bytes) -> CommittedOffset:
     )
 
 
-def write_offsets(
-    group_id: str, commits: Iterable[tuple[TopicPartition, CommittedOffset]]
-) -> list[tuple[bytes, bytes | None]]:
-    """Key and value of each: what a commit appends.
+class BareRecord(NamedTuple):
+    """How a record is written whose offset has neither metadata nor expiry."""
 
-    There may be many, of few topics, and nearly all are bare: no message is made for these.
+    pack: Callable[..., bytes]
+    length: bytes  # Of all that follows.
+    key_length: bytes
+
+
+_NO_RECORD = BareRecord(Struct("").pack, b"", b"")
+
+
+def write_offsets(
+    group_id: str, commits: Mapping[TopicPartition, CommittedOffset]
+) -> WrittenRecords:
+    """What a commit appends: a record for each offset.
+
+    There may be many, of few topics, and nearly all are bare: one call packs a whole record.
     """
-    written: list[tuple[bytes, bytes | None]] = []
-    last_topic, start = None, b""
-    write_partition, write_bare = _PARTITION.pack, _BARE_VALUE.pack
-    for (topic, number), committed in commits:
-        if topic != last_topic:
-            last_topic, start = topic, _offset_key_start(group_id, topic)
-        offset, leader_epoch, metadata, commit_timestamp_ms, expire_timestamp_ms = committed
-        if metadata or expire_timestamp_ms != NEVER:
-            value = write_offset_value(committed)
+    written: list[bytes] = []
+    last_topic, delta_bytes, delta = None, 0, 0
+    pack, length, start = _NO_RECORD
+    for partition, committed in commits.items():
+        # One plain tuple is taken apart faster than two with names.
+        topic, number, offset, leader_epoch, metadata, time_ms, expire_ms = partition + committed
+        octets = VARINTS[delta]
+        if topic != last_topic or len(octets) != delta_bytes:
+            last_topic, delta_bytes = topic, len(octets)
+            key_start = _offset_key_start(group_id, topic)
+            pack, length, key_length = _bare_record(len(key_start), delta_bytes)
+            start = key_length + key_start
+        if metadata or expire_ms != NEVER:
+            key, value = write_offset_key(group_id, partition), write_offset_value(committed)
+            written.append(write_record(delta, key, value))
         else:
-            value = write_bare(OFFSET_VALUE_VERSION, offset, leader_epoch, 0, commit_timestamp_ms)
-        written.append((start + write_partition(number), value))
-    return written
+            written.append(
+                pack(length, octets, start, number, _BARE_VALUE, offset, leader_epoch, time_ms)
+            )
+        delta += 1
+    return WrittenRecords(b"".join(written), delta)
+
+
+@lru_cache(maxsize=1024)
+def _bare_record(key_start_bytes: int, delta_bytes: int) -> BareRecord:
+    """All bare records of these sizes have one form."""
+    key_length = VARINTS[key_start_bytes + _PARTITION.size]
+    start_bytes = len(key_length) + key_start_bytes
+    body = f"2x{delta_bytes}s{start_bytes}s{_BARE_END}"  # 2x: no attributes, the batch's time.
+    length = VARINTS[calcsize(">" + body)]
+    return BareRecord(Struct(f">{len(length)}s{body}").pack, length, key_length)
+
+
+def write_group(group: Group, assignments: Mapping[str, bytes]) -> WrittenRecords:
+    """What a new generation appends: the group as it stands."""
+    return write_pairs([(write_group_key(group.group_id), write_group_value(group, assignments))])
 
 
 def write_group_value(group: Group, assignments: Mapping[str, bytes]) -> bytes:

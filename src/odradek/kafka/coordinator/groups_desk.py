@@ -3,7 +3,7 @@ deadlines, the appends under way, and the outbox for what the call at hand bring
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from odradek.kafka.coordinator.group_figures import GroupFigures
 from odradek.kafka.coordinator.members import Member
 from odradek.kafka.settings.groups import GroupSettings
 from odradek.kafka.settings.offsets import OffsetSettings
-from odradek.kafka.wire.batch_writer import PLAIN, Envelope
+from odradek.kafka.wire.batch_writer import PLAIN, Envelope, WrittenRecords
 from odradek.kafka.wire.errors import ErrorCode
 
 MS_PER_MINUTE = 60_000
@@ -75,7 +75,7 @@ class Desk:
 
     def append(
         self,
-        records: Iterable[tuple[bytes, bytes | None]],
+        records: WrittenRecords,
         write: Write,
         now_ms: int,
         envelope: Envelope = PLAIN,
@@ -84,7 +84,7 @@ class Desk:
         number = self.appended_count
         self.appended_count += 1
         self.writes[number] = write
-        self.outbox.appends.append(Append(number, list(records), now_ms, envelope))
+        self.outbox.appends.append(Append(number, records, now_ms, envelope))
         return number
 
     def hear_from(self, member: Member, now_ms: int) -> None:

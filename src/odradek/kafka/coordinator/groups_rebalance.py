@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from odradek.kafka.coordinator.group import CAN_REBALANCE, Group, State
 from odradek.kafka.coordinator.group_answers import sync_error
-from odradek.kafka.coordinator.group_records import write_group_key, write_group_value
+from odradek.kafka.coordinator.group_records import write_group
 from odradek.kafka.coordinator.groups_desk import Desk
 from odradek.kafka.coordinator.members import Member
 from odradek.kafka.coordinator.members_waiting import admit, answer_sync, drop_member
@@ -94,8 +94,7 @@ def complete_join(desk: Desk, group: Group, now_ms: int) -> None:
     if group.members:
         begin_sync(desk, group, now_ms)
     else:
-        record = write_group_key(group.group_id), write_group_value(group, {})
-        desk.append([record], EmptyGeneration(), now_ms)
+        desk.append(write_group(group, {}), EmptyGeneration(), now_ms)
 
 
 def begin_sync(desk: Desk, group: Group, now_ms: int) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from odradek.kafka.coordinator.group import Group, State
 from odradek.kafka.coordinator.group_answers import in_generation, members_of, sync_error
 from odradek.kafka.coordinator.group_errors import store_group_error
-from odradek.kafka.coordinator.group_records import write_group_key, write_group_value
+from odradek.kafka.coordinator.group_records import write_group
 from odradek.kafka.coordinator.groups_desk import Desk
 from odradek.kafka.coordinator.groups_rebalance import prepare
 from odradek.kafka.coordinator.members import Member, Protocols
@@ -53,8 +53,7 @@ def replace_static_member(
 
 def store(desk: Desk, group: Group, replacement: Replacement, now_ms: int) -> None:
     assignments = {member.member_id: member.assignment for member in group.members.values()}
-    record = write_group_key(group.group_id), write_group_value(group, assignments)
-    desk.append([record], replacement, now_ms)
+    desk.append(write_group(group, assignments), replacement, now_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from odradek.kafka.coordinator.group import Group, State
 from odradek.kafka.coordinator.group_answers import synced
 from odradek.kafka.coordinator.group_effects import Asker
 from odradek.kafka.coordinator.group_errors import store_group_error
-from odradek.kafka.coordinator.group_records import write_group_key, write_group_value
+from odradek.kafka.coordinator.group_records import write_group
 from odradek.kafka.coordinator.groups_desk import Desk
 from odradek.kafka.coordinator.groups_rebalance import prepare, withdraw_assignments
 from odradek.kafka.coordinator.members import Member
@@ -72,9 +72,8 @@ def store_assignments(desk: Desk, group: Group, request: SyncGroupRequest, now_m
     given = {each.member_id: bytes(each.assignment) for each in request.assignments}
     assignments = {member_id: given.get(member_id, b"") for member_id in group.members}
     group.storing_generation = group.generation_id
-    record = write_group_key(group.group_id), write_group_value(group, assignments)
     write = Assignments(group, group.generation_id, assignments)
-    desk.append([record], write, now_ms)
+    desk.append(write_group(group, assignments), write, now_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ def store(desk: Desk, group: Group, committer: Committer, now_ms: int) -> None:
         return
     desk.groups[group.group_id] = group
     write = CommitWrite(group, committer, accepted)
-    records = write_offsets(group.group_id, accepted.items())
+    records = write_offsets(group.group_id, accepted)
     write.number = desk.append(records, write, now_ms, committer.envelope)
     group.offsets.send(accepted, write.number)
 

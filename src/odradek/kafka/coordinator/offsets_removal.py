@@ -23,6 +23,7 @@ from odradek.kafka.coordinator.groups_desk import Desk
 from odradek.kafka.coordinator.offsets import CommittedOffset
 from odradek.kafka.coordinator.offsets_answers import delete_response
 from odradek.kafka.storage.names import TopicPartition
+from odradek.kafka.wire.batch_writer import write_pairs
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.delete_groups import DeletableGroupResult
 from odradek.kafka.wire.schema import Struct
@@ -103,7 +104,7 @@ def begin(desk: Desk, removal: Removal, now_ms: int) -> None:
     if removal.takes_group:
         removal.group.state = State.DEAD
     if records:
-        desk.append(records, removal, now_ms)
+        desk.append(write_pairs(records), removal, now_ms)
     else:
         removal.appended(desk, 0, now_ms)
 

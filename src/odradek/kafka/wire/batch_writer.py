@@ -6,7 +6,7 @@ one. Records are taken one by one, so a rewritten batch needs no more room than 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
@@ -139,17 +139,24 @@ def write_encoded_batch(
     return _seal(header, data)
 
 
-def write_pairs(
-    pairs: Collection[tuple[bytes, bytes | None]], timestamp: int, envelope: Envelope
-) -> bytearray:
-    """One batch of keys and values that all have one time, as coordinators write them."""
-    varints = VARINTS
-    out: list[bytes] = []
-    for delta, (key, value) in enumerate(pairs):
-        rest = _NULL if value is None else varints[len(value)] + value
-        body = b"\0\0%b%b%b%b\0" % (varints[delta], varints[len(key)], key, rest)
-        out += varints[len(body)], body
-    return write_encoded_batch(b"".join(out), len(pairs), timestamp, envelope)
+class WrittenRecords(NamedTuple):
+    """Records that all have one time, without the batch that they will stand in."""
+
+    data: bytes
+    record_count: int
+
+
+def write_pairs(pairs: Iterable[tuple[bytes, bytes | None]]) -> WrittenRecords:
+    """Records of keys and values, as coordinators write them."""
+    written = [write_record(delta, key, value) for delta, (key, value) in enumerate(pairs)]
+    return WrittenRecords(b"".join(written), len(written))
+
+
+def write_record(delta: int, key: bytes, value: bytes | None) -> bytes:
+    """One record: without attributes, of the time of its batch, and without headers."""
+    rest = _NULL if value is None else VARINTS[len(value)] + value
+    body = b"\0\0%b%b%b%b\0" % (VARINTS[delta], VARINTS[len(key)], key, rest)
+    return VARINTS[len(body)] + body
 
 
 def write_empty_batch(batch: Batch) -> bytearray:
