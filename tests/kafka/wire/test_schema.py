@@ -10,6 +10,11 @@ import pytest
 from odradek.kafka.wire.codec import UnknownVersion, decode, encode
 from odradek.kafka.wire.messages.fetch import FetchRequest, ReplicaState
 from odradek.kafka.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from odradek.kafka.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from odradek.kafka.wire.messages.produce import (
     LeaderIdAndEpoch,
     PartitionProduceResponse,
@@ -108,6 +113,26 @@ def test_tags_out_of_order_or_of_the_wrong_length_are_refused(tags: bytes) -> No
     nothing = written(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[]), 12)
     with pytest.raises(ProtocolError):
         decode(FetchRequest, 12, nothing[:-1] + tags)
+
+
+@pytest.mark.parametrize("metadata", [None, "", "x", "é" * 63, "é" * 64, "x" * 0x7FFF])
+@pytest.mark.parametrize("tags", [b"\0", b"\1\7\2ab"])
+def test_a_string_that_ends_a_struct_is_read_whatever_it_says_and_whatever_tags_follow(
+    metadata: str | None, tags: bytes
+) -> None:
+    first, second = (
+        OffsetCommitRequestPartition(
+            partition_index=index, committed_offset=7, committed_metadata=metadata
+        )
+        for index in range(2)
+    )
+    topic = OffsetCommitRequestTopic(name="t", partitions=[first, second])
+    request = OffsetCommitRequest(group_id="g", topics=[topic])
+    plain = b"".join(encode(request, 8))
+    data = plain[:-3] + tags + plain[-2:]  # The last partition's tags; those of its parents follow.
+    assert decode(OffsetCommitRequest, 8, data) == request
+    with pytest.raises(ProtocolError):
+        decode(OffsetCommitRequest, 8, data[:-3])
 
 
 def test_records_are_passed_through_without_a_copy() -> None:

@@ -160,16 +160,18 @@ class ReaderCompiler:
 
     def struct(self, struct: StructType, target: str) -> None:
         self.source.line(f"{target} = new({self.source.see(struct)})")
-        tagged = []
+        tagged, last = [], self.string_before_tags(struct)
         for each in fields_of(struct):
             if not each.versions.covers(self.version):
                 self.take_default(each, target)
             elif each.tag is not None:
                 self.take_default(each, target)
                 tagged.append(each)
+            elif each is last:
+                self.string_and_tags(each, f"{target}.{each.name}")
             else:
                 self.field(each, f"{target}.{each.name}")
-        if self.is_flexible:
+        if self.is_flexible and last is None:
             self.tags(tagged, target)
 
     def take_default(self, field: Field, target: str) -> None:
@@ -215,6 +217,9 @@ class ReaderCompiler:
     def varint(self, name: str) -> None:
         self.pending.append(("B", name))
         self.flush()
+        self.rest_of_varint(name)
+
+    def rest_of_varint(self, name: str) -> None:
         self.source.line(
             f"if {name} > 127: {name}, position = read_long_varint(buffer, position, {name})"
         )
@@ -224,11 +229,41 @@ class ReaderCompiler:
         length = self.length(field, "h" if field.kind == "string" else "i", "length")
         store = f"{target}.append({{}})" if append else f"{target} = {{}}"
         if field.null.covers(self.version) and not append:
-            with self.source.block(f"if {length} < 0:"):
-                self.source.line(store.format("None"))
-            with self.source.block("else:"):
-                self.slice(field, length, store)
+            self.slice_or_null(field, length, store)
         else:
+            self.slice(field, length, store)
+
+    def string_before_tags(self, struct: StructType) -> Field | None:
+        """A string that may be null, if it stands last, before tags none of which is known."""
+        fields = [each for each in fields_of(struct) if each.versions.covers(self.version)]
+        if not fields or not self.is_flexible or any(each.tag is not None for each in fields):
+            return None
+        last = fields[-1]
+        is_string = last.kind == "string" and not last.is_array and not last.is_rigid
+        return last if is_string and last.null.covers(self.version) else None
+
+    def string_and_tags(self, field: Field, target: str) -> None:
+        """Read both at once: mostly there is nothing in either."""
+        line, length, tags = (
+            self.source.line,
+            self.source.fresh("length"),
+            self.source.fresh("tags"),
+        )
+        self.pending += [("B", length), ("B", tags)]
+        self.flush()
+        with self.source.block(f"if {length} < 2 and not {tags}:"):
+            line(f"{target} = '' if {length} else None")
+        with self.source.block("else:"):
+            line("position -= 1")  # The second byte was not yet that of the tags.
+            self.rest_of_varint(length)
+            line(f"{length} -= 1")
+            self.slice_or_null(field, length, f"{target} = {{}}")
+            self.tags([], target)
+
+    def slice_or_null(self, field: Field, length: str, store: str) -> None:
+        with self.source.block(f"if {length} < 0:"):
+            self.source.line(store.format("None"))
+        with self.source.block("else:"):
             self.slice(field, length, store)
 
     def slice(self, field: Field, length: str, store: str) -> None:
