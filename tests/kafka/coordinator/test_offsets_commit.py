@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from odradek.kafka.coordinator.groups_desk import Limits
+from odradek.kafka.coordinator.offsets_commit import KEPT_NUMBERS, Partitions
+from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -167,6 +169,41 @@ def test_the_time_of_a_commit_is_ours_unless_version_1_brought_its_own(stage: St
     stage.commit({T1: 1})
     logged = stage.shard.desk.groups["g"].offsets.logged.values()
     assert [each.commit_timestamp_ms for each in logged] == [77, START_MS]
+
+
+def test_of_a_partition_that_is_named_twice_the_last_word_counts(stage: Stage) -> None:
+    topics = [committed_topic("t", {0: 1, 1: 2}), committed_topic("ü", {0: 3})]
+    topics.append(committed_topic("t", {1: 4, 2: 5}))
+    asker = stage.asker(8)
+    request = OffsetCommitRequest(group_id="g", topics=topics)
+    stage.do(stage.shard.handle_offset_commit(asker, request, stage.now_ms))
+    assert isinstance(asker.token, int)
+    answered = stage.answer(asker.token, OffsetCommitResponse).topics
+    assert [(it.name, [each.partition_index for each in it.partitions]) for it in answered] == [
+        ("t", [0, 1, 2]),
+        ("ü", [0]),
+    ]
+    for each in (stage, stage.restarted()):
+        found = each.fetched(T0, T1, ("t", 2), ("ü", 0))
+        assert [it.committed_offset for it in found] == [1, 4, 5, 3]
+
+
+def committed_topic(name: str, offsets: dict[int, int]) -> OffsetCommitRequestTopic:
+    partitions = [
+        OffsetCommitRequestPartition(
+            partition_index=number, committed_offset=offset, committed_metadata=None
+        )
+        for number, offset in offsets.items()
+    ]
+    return OffsetCommitRequestTopic(name=name, partitions=partitions)
+
+
+@pytest.mark.parametrize("number", [-1, 0, 1023, 1024, 2**31 - 1])
+def test_partitions_are_what_they_are_named_whether_kept_or_not(number: int) -> None:
+    kept = Partitions("t")
+    for _ in range(2):
+        assert kept[number] == TopicPartition("t", number)
+    assert set(kept) == {number} & set(KEPT_NUMBERS)
 
 
 def test_a_commit_of_nothing_is_answered_with_nothing(stage: Stage) -> None:

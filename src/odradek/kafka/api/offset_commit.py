@@ -15,11 +15,7 @@ from odradek.kafka.coordinator.shard import Shard
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.errors import ErrorCode
-from odradek.kafka.wire.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitResponse,
-    OffsetCommitResponseTopic,
-)
+from odradek.kafka.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 
 
 async def offset_commit(
@@ -28,13 +24,13 @@ async def offset_commit(
     unknown = unknown_partitions(broker.metadata, message.topics)
     known = known_part(message, unknown) if unknown else message
     if not known.topics:
-        return commit_response(unknown, request.version)
+        return commit_response(unknown)
     if request.version == 0:
-        return commit_response(unknown | await commit_to_zookeeper(known, broker), 0)
+        return commit_response(unknown | await commit_to_zookeeper(known, broker))
     response = await broker.coordinators.groups.ask(
         message.group_id, Shard.handle_offset_commit, known, request.version, OffsetCommitResponse
     )
-    return merged(unknown, response.topics, request.version) if unknown else response
+    return commit_response(unknown | errors_of(response.topics)) if unknown else response
 
 
 def known_part(message: OffsetCommitRequest, unknown: Errors) -> OffsetCommitRequest:
@@ -46,12 +42,6 @@ def known_part(message: OffsetCommitRequest, unknown: Errors) -> OffsetCommitReq
         retention_time_ms=message.retention_time_ms,
         topics=without(message.topics, unknown),
     )
-
-
-def merged(
-    unknown: Errors, topics: list[OffsetCommitResponseTopic], version: int
-) -> OffsetCommitResponse:
-    return commit_response(unknown | errors_of(topics), version)
 
 
 async def commit_to_zookeeper(message: OffsetCommitRequest, broker: Broker) -> Errors:

@@ -73,7 +73,7 @@ def write_offset_key(group_id: str, partition: TopicPartition) -> bytes:
     return _offset_key_start(group_id, topic) + _PARTITION.pack(number)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _offset_key_start(group_id: str, topic: str) -> bytes:
     """All but the partition, which is its last field: commits name many partitions of a topic."""
     key = OffsetCommitKey(group=group_id, topic=topic, partition=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from odradek.kafka.wire.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 
+KEPT_PARTITIONS_MAX = 100  # Answers about more are made each time.
 LOADING_TXN_VERSION = 2  # Producers before it crash when they hear of a load.
 
 Found = TypeVar("Found")
@@ -44,13 +45,29 @@ def by_topic(
     return topics
 
 
-def commit_response(errors: Errors, version: int) -> OffsetCommitResponse:
+def commit_response(errors: Errors) -> OffsetCommitResponse:
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(name=name, partitions=partitions)
             for name, partitions in by_topic(errors, _committed).items()
         ]
     )
+
+
+def same_commit_response(
+    partitions: Collection[TopicPartition], error: ErrorCode
+) -> OffsetCommitResponse:
+    """Say the same of all: groups commit the same partitions again and again, so it is kept."""
+    if len(partitions) > KEPT_PARTITIONS_MAX:
+        return commit_response(dict.fromkeys(partitions, error))
+    return _kept_commit_response(tuple(partitions), error)
+
+
+@lru_cache(maxsize=4096)
+def _kept_commit_response(
+    partitions: tuple[TopicPartition, ...], error: ErrorCode
+) -> OffsetCommitResponse:
+    return commit_response(dict.fromkeys(partitions, error))
 
 
 @lru_cache(maxsize=4096)
