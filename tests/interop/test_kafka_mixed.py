@@ -116,6 +116,8 @@ def create_led_by(cluster: Cluster, leader: int) -> list[int]:
     """Make "t" anew, with a given leader; who follows."""
     if "t" in cluster.topics():
         cluster.delete("t")
+        # Brokers forget it first; the name is free when the controller has done its last write.
+        wait_until(lambda: not cluster.zookeeper.exists("/admin/delete_topics/t"), PATIENCE_S)
         wait_until(lambda: "t" not in cluster.topics(), PATIENCE_S)
     followers = [it for it in cluster.ids if it != leader]
     cluster.create_at("t", [leader, *followers])
