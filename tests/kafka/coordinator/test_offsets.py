@@ -25,18 +25,16 @@ def test_a_partition_is_in_flight_until_the_last_append_about_it_ends(
 ) -> None:
     offsets, under_way = Offsets(), dict(enumerate(appends))
     for number, partitions in under_way.items():
-        offsets.send(partitions, number)
+        offsets.send(dict.fromkeys(partitions, committed(number)), number)
     order = list(under_way)
     chance.shuffle(order)
     for number in order:
-        offsets.arrive(under_way.pop(number), number)
-        newest = {
-            partition: max(it for it, its in enumerate(appends) if partition in its)
-            for partition in PARTITIONS
-            if any(partition in its for its in appends)
-        }
-        waits = {partition for partition, it in newest.items() if it in under_way}
-        assert set(offsets.in_flight) == waits
+        del under_way[number]
+        offsets.arrive(number)
+        waits = {partition for partitions in under_way.values() for partition in partitions}
+        assert set(filter(offsets.is_in_flight, PARTITIONS)) == waits
+        assert set(offsets.erasable()) == waits
+        assert bool(offsets) == bool(under_way)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), SOME, st.booleans()), max_size=12))

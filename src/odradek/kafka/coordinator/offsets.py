@@ -6,7 +6,7 @@ undo what was committed after its records were written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,15 +30,17 @@ class Logged(NamedTuple):
     batch_offset: int
 
 
+Commits = Mapping[TopicPartition, CommittedOffset]
+
+
 @dataclass(slots=True)
 class Offsets:
     """All that is known of one group's offsets."""
 
     logged: dict[TopicPartition, CommittedOffset] = field(default_factory=dict)
     batches: dict[TopicPartition, int] = field(default_factory=dict)  # Which one holds each.
-    in_flight: dict[TopicPartition, int] = field(default_factory=dict)  # The newest append of each.
+    in_flight: dict[int, Commits] = field(default_factory=dict)  # Appends on their way, by number.
     transactional: dict[int, dict[TopicPartition, Logged]] = field(default_factory=dict)
-    sent_count: int = 0  # Appends on their way.
     newest: int = -1  # The batch that spoke last, by its first offset.
 
     def __bool__(self) -> bool:
@@ -49,30 +51,26 @@ class Offsets:
 
     def is_unstable(self, partition: TopicPartition) -> bool:
         """Whether another offset may take its place without a new request."""
-        return partition in self.in_flight or any(
+        return self.is_in_flight(partition) or any(
             partition in held for held in self.transactional.values()
         )
 
-    def send(self, partitions: Iterable[TopicPartition], number: int) -> None:
-        """Note that an append with offsets of these partitions is on its way."""
-        self.sent_count += 1
-        self.in_flight.update(dict.fromkeys(partitions, number))
+    def is_in_flight(self, partition: TopicPartition) -> bool:
+        return any(partition in sent for sent in self.in_flight.values())
 
-    def arrive(self, partitions: Iterable[TopicPartition], number: int) -> None:
+    def send(self, commits: Commits, number: int) -> None:
+        """Note that an append with these offsets is on its way."""
+        self.in_flight[number] = commits
+
+    def arrive(self, number: int) -> None:
         """Note that the append has come to its end, good or bad."""
-        self.sent_count -= 1
-        if not self.sent_count:
-            self.in_flight.clear()
-            return
-        for partition in partitions:
-            if self.in_flight.get(partition) == number:
-                del self.in_flight[partition]
+        del self.in_flight[number]
 
     def put(self, partition: TopicPartition, logged: Logged) -> None:
         """Take an offset over, unless a later record has said otherwise."""
         self.put_all({partition: logged.committed}, logged.batch_offset)
 
-    def put_all(self, commits: Mapping[TopicPartition, CommittedOffset], batch_offset: int) -> None:
+    def put_all(self, commits: Commits, batch_offset: int) -> None:
         """Take over what one batch says."""
         if batch_offset > self.newest:  # Nearly always: no other has spoken of them since.
             self.newest = batch_offset
@@ -106,7 +104,7 @@ class Offsets:
         if self.batches.get(partition, tombstone_offset) < tombstone_offset:
             del self.logged[partition], self.batches[partition]
 
-    def erasable(self) -> Iterator[TopicPartition]:
+    def erasable(self) -> Iterable[TopicPartition]:
         """Every partition that has, or is about to have, an offset outside of transactions."""
-        yield from self.logged
-        yield from (partition for partition in self.in_flight if partition not in self.logged)
+        sent = (partition for commits in self.in_flight.values() for partition in commits)
+        return dict.fromkeys((*self.logged, *sent))

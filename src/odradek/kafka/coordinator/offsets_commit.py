@@ -223,7 +223,7 @@ class CommitWrite:
 
     def appended(self, desk: Desk, base_offset: int, now_ms: int) -> None:
         offsets, envelope = self.group.offsets, self.committer.envelope
-        offsets.arrive(self.accepted, self.number)
+        offsets.arrive(self.number)
         desk.figures.offsets_committed += len(self.accepted)
         if envelope.is_transactional:
             producer_id = envelope.producer_id
@@ -235,7 +235,7 @@ class CommitWrite:
         self._answer(desk, ErrorCode.NONE)
 
     def failed(self, desk: Desk, error: ErrorCode, now_ms: int) -> None:
-        self.group.offsets.arrive(self.accepted, self.number)
+        self.group.offsets.arrive(self.number)
         desk.forget_if_nothing_stored(self.group.group_id)
         self._answer(desk, commit_error(error))
 

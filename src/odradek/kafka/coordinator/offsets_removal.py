@@ -167,7 +167,7 @@ def expired_offsets(group: Group, now_ms: int, retention_ms: int) -> Iterator[To
         return
     subscribed = group.topics if group.state is State.STABLE and group.topics else frozenset()
     for partition, committed in group.offsets.logged.items():
-        if partition.topic in subscribed or partition in group.offsets.in_flight:
+        if partition.topic in subscribed or group.offsets.is_in_flight(partition):
             continue
         if committed.expire_timestamp_ms != -1:
             is_old = now_ms >= committed.expire_timestamp_ms
