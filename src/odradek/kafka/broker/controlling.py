@@ -178,7 +178,7 @@ class ControllerShell:
 
     def _sighted(self, elected: int, owner: int, is_there: bool) -> None:
         if not is_there:
-            self._note.warning("%s is the controller, but not there", elected)
+            self._note.info("%s is the controller, but not there any more", elected)
             self.enqueue("absence", lambda: self._election.depose(owner))
 
     async def _stand(self) -> None:

@@ -133,8 +133,9 @@ class Reign:
         self._sights = {}
         lost = [it for it, is_there in sights.items() if not is_there and it in image.brokers]
         back = [it for it, is_there in sights.items() if is_there and it in image.missing]
+        if unforeseen := [it for it in lost if it not in image.shutting_down]:
+            self.office.note.warning("brokers are registered, but not there: %s", unforeseen)
         if lost:
-            self.office.note.warning("brokers are registered, but not there: %s", lost)
             image.missing |= {it: image.brokers[it] for it in lost}
             await self._left(lost)
         if back:
