@@ -283,12 +283,14 @@ class Cluster:
         if self._wires is not None:
             self._wires.rules.rules.clear()
             self._wires.heal()
-        for name in self._full.copy():
+        # One that had no room may be about to give up: it lives, but does not serve any more.
+        doubtful = self._full.copy()
+        for name in doubtful:
             self.free_disk(name)
         for name in self._paused.copy():
             self.resume(name)
-        dead = [it.name for it in self._running.processes.values() if not it.is_alive]
-        for name in sorted(dead, reverse=True):  # ZooKeepers first.
+        dead = {it.name for it in self._running.processes.values() if not it.is_alive}
+        for name in sorted(dead | doubtful, reverse=True):  # ZooKeepers first.
             self.restart(name)
 
     # Inside
