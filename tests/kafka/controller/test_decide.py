@@ -75,6 +75,14 @@ def test_brokers_that_joined_left_bounced_and_changed_are_told_apart() -> None:
     assert not any(decide.compare_brokers(cluster, dict(cluster.brokers)))
 
 
+def test_one_that_is_missing_joins_only_with_another_registration() -> None:
+    cluster = image([1])
+    cluster.missing[2] = broker(2, epoch=100)
+    assert not any(decide.compare_brokers(cluster, {1: broker(1), 2: broker(2, epoch=100)}))
+    again = {1: broker(1), 2: broker(2, epoch=200)}
+    assert decide.compare_brokers(cluster, again) == ([2], [], [], [])
+
+
 def test_a_partition_with_a_leader_that_lives_keeps_it() -> None:
     cluster = image([1, 2], {0: [1, 2]}, {0: state(2, [1, 2])})
     assert decide.decide_leaders(cluster, [T0], lambda _: True).changes == []
