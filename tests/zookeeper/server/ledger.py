@@ -28,6 +28,7 @@ from odradek.zookeeper.zab.quorum import Quorums
 from odradek.zookeeper.zab.window import Entry
 from odradek.zookeeper.zab.zxid import epoch_of, follows
 from tests.zookeeper.zab.checkers import require
+from tests.zookeeper.zab.singles import singles
 
 Epochs = dict[fx.EpochFile, int]
 
@@ -71,8 +72,12 @@ class Book:
     # What is asked of the disk, and done by it
 
     def write(self, effect: fx.DiskEffect) -> None:
+        for each in singles([effect]):
+            self._write(each)
+
+    def _write(self, effect: fx.Effect) -> None:
         match effect:
-            case fx.Log(mark, zxid, data):
+            case fx.Log(mark, [Entry(zxid, data)]):
                 self.log.append(Entry(zxid, data))
                 change = partial(self.held.__setitem__, zxid, data)
             case fx.Truncate(mark, zxid):

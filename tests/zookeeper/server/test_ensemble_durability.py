@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import pytest
@@ -14,6 +14,7 @@ from odradek.zookeeper.client.errors import ZooKeeperError
 from odradek.zookeeper.server.journal import Journal
 from odradek.zookeeper.server.member import Member
 from odradek.zookeeper.server.member_node import MemberNode
+from odradek.zookeeper.zab.window import Entry
 from tests.zookeeper.server.ensemble import Ensemble, read_names
 
 Result = TypeVar("Result")
@@ -22,8 +23,8 @@ Result = TypeVar("Result")
 class HastyJournal(Journal):
     """Promises what it has not yet done: a bug, planted."""
 
-    def append(self, mark: int, zxid: int, entry: bytes) -> None:
-        super().append(mark, zxid, entry)
+    def append(self, mark: int, entries: Sequence[Entry]) -> None:
+        super().append(mark, entries)
         self._loop.call_soon(self._durable, mark)
 
     def do(

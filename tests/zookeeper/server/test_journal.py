@@ -14,6 +14,7 @@ from odradek.zookeeper.server.journal import Journal
 from odradek.zookeeper.server.log_writer import LogWriter
 from odradek.zookeeper.storage.log_reader import read_log
 from odradek.zookeeper.storage.txnlog import TxnLog
+from odradek.zookeeper.zab.window import Entry
 from tests.zookeeper.storage.logs import entry_of
 
 
@@ -36,7 +37,7 @@ class Clerk:
 
     def append(self, *zxids: int) -> None:
         for zxid in zxids:
-            self.journal.append(zxid, zxid, entry_of(zxid))
+            self.journal.append(zxid, [Entry(zxid, entry_of(zxid))])
 
 
 def play(story: Callable[[Clerk, World], Awaitable[None]], *deaths: type[BaseException]) -> Clerk:

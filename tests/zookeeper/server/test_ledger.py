@@ -72,8 +72,8 @@ def test_what_too_few_disks_hold_is_not_delivered(ledger: Ledger) -> None:
     lead(ledger, 1)
     third = Entry(EPOCH + 3, b"third")
     ledger.proposed(third)
-    ledger.book(1).write(fx.Log(1, third.zxid, third.data))
-    ledger.book(2).write(fx.Log(1, third.zxid, third.data))
+    ledger.book(1).write(fx.Log(1, [third]))
+    ledger.book(2).write(fx.Log(1, [third]))
     ledger.book(1).done(1)
     with pytest.raises(Violation, match=r"delivered with only \[1\]"):
         ledger.committed(1, third, QUORUMS)

@@ -17,7 +17,8 @@ def test_a_role_that_ends_as_it_begins_leaves_a_server_that_looks() -> None:
         node = ensemble.nodes[1]
         world.run_until(lambda: node.replica.state is ServerState.LOOKING, limit_s=60)
         zxid = node.peer.history.applied_zxid
-        node.peer.history.effects += [Serve(ServerState.FOLLOWING, 2, zxid, 7), Retire("so soon")]
+        node.peer.history.effects.append(Serve(ServerState.FOLLOWING, 2, zxid, 7))
+        node.peer.history.effects.append(Retire("so soon"))
         looking_count = node.member.looking_count
         world.run_until(lambda: node.member.looking_count > looking_count, limit_s=60)
         assert node.peer.learner is None

@@ -46,7 +46,8 @@ class WatchedMember(Member):
         def tell_and_do(effect: fx.DiskEffect) -> None:
             # The core may have left its role behind these effects; the replica goes with them.
             if isinstance(effect, fx.Log) and self.replica.is_leading:
-                self._ledger.proposed(Entry(effect.zxid, effect.entry))
+                for entry in effect.entries:
+                    self._ledger.proposed(entry)
             self._book.write(effect)
             do(effect)
 
@@ -54,10 +55,11 @@ class WatchedMember(Member):
 
     def _commit(self, effect: fx.Commit) -> None:
         quorums = self.membership.quorums
-        self._ledger.committed(self.peer.my_id, Entry(effect.zxid, effect.entry), quorums)
-        super()._commit(effect)
-        tree, timeouts = self.replica.clients.tree, self.replica.timeouts
-        self._ledger.applied(self.peer.my_id, tree.digest, set(tree.ephemerals), timeouts)
+        for entry in effect.entries:
+            self._ledger.committed(self.peer.my_id, entry, quorums)
+            super()._commit(fx.Commit([entry]))
+            tree, timeouts = self.replica.clients.tree, self.replica.timeouts
+            self._ledger.applied(self.peer.my_id, tree.digest, set(tree.ephemerals), timeouts)
 
     def _serve(self, effect: fx.Serve) -> None:
         digest, quorums = self.replica.clients.tree.digest, self.membership.quorums

@@ -26,6 +26,7 @@ from odradek.zookeeper.wire.quorum import (
     ForwardedRequest,
     PacketReader,
     decode_touches,
+    encode_packets,
     encode_touches,
 )
 from odradek.zookeeper.wire.requests import decode_body
@@ -33,6 +34,17 @@ from tests.zookeeper.wire.values import any_record
 
 COMMIT = QuorumPacket(PacketType.COMMIT, 0x100000001, None, None)
 SNAP = QuorumPacket(PacketType.SNAP, 0x100000001, None, None)
+
+AUTHINFOS: list[list[Id] | None] = [
+    None,
+    [],
+    [Id("ip", "127.0.0.1")],
+    [Id("ip", "127.0.0.2")],
+    [Id("ip", "10.0.0.1"), Id("digest", "bob:x")],
+    [Id("", None)],
+    [Id("x" * 300, "y")],
+    *([Id("ip", "z" * count)] for count in range(6)),
+]
 
 
 def pieces(stream: bytes, cut: int) -> list[bytes]:
@@ -48,6 +60,19 @@ def test_packets_come_whole_however_the_stream_is_cut(
     reader = PacketReader()
     assert [packet for piece in pieces(stream, cut) for packet in reader.feed(piece)] == packets
     assert PacketReader().feed(stream) == packets
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(AUTHINFOS), st.binary(max_size=9)), max_size=30),
+    st.integers(1, 400),
+)
+def test_who_asks_again_and_again_is_read_the_same(
+    asked: list[tuple[list[Id] | None, bytes]], cut: int
+) -> None:
+    packets = [QuorumPacket(PacketType.REQUEST, -1, data, authinfo) for authinfo, data in asked]
+    stream, reader = encode_packets(packets), PacketReader()
+    assert stream == b"".join(packet.encode() for packet in packets)
+    assert [packet for piece in pieces(stream, cut) for packet in reader.feed(piece)] == packets
 
 
 @pytest.mark.parametrize("cut", [1, 7, 1000])

@@ -15,6 +15,7 @@ from odradek.zookeeper.zab.quorum import Membership
 from odradek.zookeeper.zab.timing import Timing
 from odradek.zookeeper.zab.window import Entry
 from tests.zookeeper.zab.ensemble import membership
+from tests.zookeeper.zab.singles import singles
 
 TIMING = Timing(tick_ms=2000, init_limit=10, sync_limit=5)
 
@@ -57,12 +58,16 @@ class Conversation:
         link = self.peer.accept(self.now_ms)
         assert link is not None
         type_ = PacketType.OBSERVERINFO if observes else PacketType.FOLLOWERINFO
-        self.peer.receive(link, learner_info(type_, accepted_epoch, server_id), self.now_ms)
+        self.peer.receive(link, [learner_info(type_, accepted_epoch, server_id)], self.now_ms)
         return link
 
     def say(self, link: int, *said: QuorumPacket) -> list[str]:
         for each in said:
-            self.peer.receive(link, each, self.now_ms)
+            self.peer.receive(link, [each], self.now_ms)
+        return self.take()
+
+    def say_at_once(self, link: int, *said: QuorumPacket) -> list[str]:
+        self.peer.receive(link, said, self.now_ms)
         return self.take()
 
     def written(self) -> list[str]:
@@ -73,8 +78,8 @@ class Conversation:
     def take(self) -> list[str]:
         """What is to be done, in words, without what belongs to elections or is only told."""
         effects = self.peer.take_effects()
-        self.sent += [it.packet for it in effects if isinstance(it, fx.Send)]
-        return [word for word in map(words, effects) if word]
+        self.sent += [packet for it in effects if isinstance(it, fx.Send) for packet in it.packets]
+        return [word for word in map(words, singles(effects)) if word]
 
 
 def learner_info(type_: PacketType, accepted_epoch: int, server_id: int) -> QuorumPacket:
@@ -84,10 +89,13 @@ def learner_info(type_: PacketType, accepted_epoch: int, server_id: int) -> Quor
 def words(effect: fx.Effect) -> str:
     match effect:
         case fx.Send():
-            name = PacketType(effect.packet.type).name
-            return f"send {','.join(map(str, effect.links))} {name} {effect.packet.zxid:#x}"
-        case fx.Log() | fx.Commit() | fx.Truncate():
-            return f"{type(effect).__name__.lower()} {effect.zxid:#x}"
+            (packet,) = effect.packets
+            name = PacketType(packet.type).name
+            return f"send {','.join(map(str, effect.links))} {name} {packet.zxid:#x}"
+        case fx.Log() | fx.Commit():
+            return f"{type(effect).__name__.lower()} {effect.entries[0].zxid:#x}"
+        case fx.Truncate():
+            return f"truncate {effect.zxid:#x}"
         case fx.InstallSnapshot():
             return f"install {effect.zxid:#x}"
         case fx.WriteEpoch():

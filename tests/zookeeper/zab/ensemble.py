@@ -27,6 +27,7 @@ from odradek.zookeeper.zab.peer import Peer
 from odradek.zookeeper.zab.quorum import Membership, membership_of
 from odradek.zookeeper.zab.timing import Timing
 from odradek.zookeeper.zab.window import Entry
+from tests.zookeeper.zab.singles import singles
 
 TIMING = Timing(
     tick_ms=200,
@@ -80,8 +81,8 @@ class Store:
     def write(self, effect: fx.DiskEffect, snapshot: list[Entry]) -> None:
         match effect:
             case fx.Log():
-                self.log.append(Entry(effect.zxid, effect.entry))
-                self.zxids.add(effect.zxid)
+                self.log += effect.entries
+                self.zxids.update(entry.zxid for entry in effect.entries)
             case fx.Truncate():
                 self.log = cut(self.log, effect.zxid)
                 self.base = cut(self.base, effect.zxid)
@@ -200,7 +201,7 @@ class Server:
     def act(self) -> None:
         """Do what the core asks for, and what that leads to."""
         while asked := self.peer.take_effects():
-            for effect in asked:
+            for effect in singles(asked):
                 self.world.trace.append((self.id, effect))
                 self._do(effect)
 
@@ -218,14 +219,14 @@ class Server:
                     self.world.break_pipe(pipe, self)
             case fx.Send():
                 for link in effect.links:
-                    self._send(link, effect.packet)
+                    self._send(link, effect.packets[0])
             case fx.SendSnapshot():
                 assert effect.zxid >= (self.tree[-1].zxid if self.tree else 0)
                 self._send(effect.link, Snapshot(self.tree[:]))
             case fx.ReadLog():
                 self._read_log(effect)
             case fx.Commit():
-                self._commit(Entry(effect.zxid, effect.entry))
+                self._commit(effect.entries[0])
             case fx.Serve():
                 self._serve(effect)
             case fx.Retire():
@@ -342,7 +343,7 @@ class Server:
             self.snapshots[link] = what.entries
             self.peer.snapshot_received(link, self.now_ms)
         else:
-            self.peer.receive(link, what, self.now_ms)
+            self.peer.receive(link, [what], self.now_ms)
         self.act()
 
     def hear(self, server_id: int, notification: Notification) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from odradek.zookeeper.wire.codes import PacketType
 from odradek.zookeeper.wire.messages.quorum import QuorumPacket
 from odradek.zookeeper.zab import packets
 from odradek.zookeeper.zab.broadcast import Broadcast
-from odradek.zookeeper.zab.effects import Commit
 from odradek.zookeeper.zab.follower import Follower
+from odradek.zookeeper.zab.history import History
 from odradek.zookeeper.zab.leader import Leader
 from odradek.zookeeper.zab.peer import Peer
 from odradek.zookeeper.zab.window import Entry
@@ -41,16 +43,20 @@ class TrustingPeer(Peer):
 class UnrulyBroadcast(Broadcast):
     """It counts the newest of its own writes first, and lets each commit for itself."""
 
-    def ack(self, server_id: int, zxid: int) -> list[Entry]:
-        if (holders := self._holders.get(zxid)) is not None:
-            holders.add(server_id)
+    def __init__(self, my_id: int, history: History, first_zxid: int) -> None:
+        super().__init__(my_id, history, first_zxid)
+        self._holders: defaultdict[int, set[int]] = defaultdict(set)  # By zxid.
+
+    def ack(self, server_id: int, first_zxid: int, last_zxid: int) -> list[Entry]:
+        for zxid in range(first_zxid, last_zxid + 1):
+            self._holders[zxid].add(server_id)
         return self._take_committed()
 
     def written(self, mark: int) -> list[Entry]:
         done = [it for it in self._unwritten if it[0] <= mark]
         for _ in done:
             self._unwritten.popleft()
-        return [entry for _, zxid in reversed(done) for entry in self.ack(self._my_id, zxid)]
+        return [entry for _, zxid in reversed(done) for entry in self.ack(self._my_id, zxid, zxid)]
 
     def _take_committed(self) -> list[Entry]:
         tail, committed = self._history.tail, []
@@ -59,7 +65,7 @@ class UnrulyBroadcast(Broadcast):
                 tail.remove(entry)
                 del self._holders[entry.zxid]
                 self._history.applied_zxid = max(self._history.applied_zxid, entry.zxid)
-                self._history.effects.append(Commit(entry.zxid, entry.data))
+                self._history.effects.commit(entry)
                 committed.append(entry)
         return committed
 

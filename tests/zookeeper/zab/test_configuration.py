@@ -178,7 +178,7 @@ def test_a_follower_that_learns_with_uptodate_that_it_observes_serves_and_leaves
     new = members(5, 2, 3, of=3)
     talk.say(1, packet(PacketType.DIFF, 0), packet(PacketType.NEWLEADER, E1, new.text.encode()))
     talk.written()
-    talk.peer.receive(1, packet(PacketType.UPTODATE, -1), talk.now_ms)
+    talk.peer.receive(1, [packet(PacketType.UPTODATE, -1)], talk.now_ms)
     assert talk.peer.learner is None
     effects = talk.peer.take_effects()
     serve = effects.index(Serve(ServerState.FOLLOWING, 3, 0, epoch=1))

@@ -28,13 +28,11 @@ def election(
 
 def said(history: History) -> list[tuple[int, int, int]]:
     """To whom, which leader, in which round."""
-    told = [
+    return [
         (it.server_id, it.notification.leader, it.notification.election_epoch)
-        for it in history.effects
+        for it in history.effects.take()
         if isinstance(it, Notify)
     ]
-    history.effects.clear()
-    return told
 
 
 def notice(
@@ -55,8 +53,9 @@ def test_the_first_notification_is_the_original_s_to_the_byte() -> None:
     members = read_membership(notification.config)
     two, history = election(2, members=members)
     two.look(0)
-    assert isinstance(history.effects[0], Notify)
-    assert history.effects[0].notification.encode() == recorded
+    first = history.effects.take()[0]
+    assert isinstance(first, Notify)
+    assert first.notification.encode() == recorded
 
 
 def test_a_server_that_is_alone_elects_itself_at_once() -> None:

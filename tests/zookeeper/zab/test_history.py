@@ -22,9 +22,9 @@ def test_every_change_to_the_disk_has_the_next_mark() -> None:
     history.accept_epoch(1)
     history.log(entry(1))
     history.enter_epoch(1)
-    assert history.effects == [
+    assert history.effects.take() == [
         WriteEpoch(1, EpochFile.ACCEPTED, 1),
-        Log(2, 1, entry(1).data),
+        Log(2, [entry(1)]),
         WriteEpoch(3, EpochFile.CURRENT, 1),
     ]
 
@@ -33,9 +33,9 @@ def test_only_the_oldest_of_the_tail_is_committed() -> None:
     history = fresh()
     for zxid in (1, 2, 3):
         history.log(entry(zxid))
-    history.effects.clear()
+    history.effects.take()
     history.commit_through(2)
-    assert history.effects == [Commit(1, entry(1).data), Commit(2, entry(2).data)]
+    assert history.effects.take() == [Commit([entry(1), entry(2)])]
     assert list(history.tail) == [entry(3)]
     assert history.applied_zxid == 2
     assert history.known() == [entry(1), entry(2), entry(3)]
@@ -44,9 +44,9 @@ def test_only_the_oldest_of_the_tail_is_committed() -> None:
 def test_a_truncation_reaches_into_the_tail_and_the_window() -> None:
     history = fresh(0, 0, 3, 1, 2, 3)
     history.log(entry(4))
-    history.effects.clear()
+    history.effects.take()
     history.truncate(2)
-    assert history.effects == [Truncate(2, 2)]
+    assert history.effects.take() == [Truncate(2, 2)]
     assert (history.last_zxid, history.applied_zxid) == (2, 2)
     assert history.known() == [entry(1), entry(2)]
 
@@ -54,16 +54,16 @@ def test_a_truncation_reaches_into_the_tail_and_the_window() -> None:
 def test_a_snapshot_takes_the_place_of_everything() -> None:
     history = fresh(0, 0, 3, 3)
     history.log(entry(4))
-    history.effects.clear()
+    history.effects.take()
     history.install(7, 9)
-    assert history.effects == [InstallSnapshot(2, 7, 9)]
+    assert history.effects.take() == [InstallSnapshot(2, 7, 9)]
     assert (history.last_zxid, history.applied_zxid, history.known()) == (9, 9, [])
 
 
 def test_what_is_logged_behind_a_snapshot_is_cut_before_it_is_installed() -> None:
     history = fresh(0, 0, 9)
     history.install(7, 5)
-    assert history.effects == [Truncate(1, 5, for_snapshot=True), InstallSnapshot(2, 7, 5)]
+    assert history.effects.take() == [Truncate(1, 5, for_snapshot=True), InstallSnapshot(2, 7, 5)]
 
 
 def test_who_entered_an_epoch_has_accepted_it() -> None:

@@ -13,6 +13,7 @@ from odradek.zookeeper.zab import packets
 from odradek.zookeeper.zab.packets import packet
 from tests.zookeeper.zab.conversation import Conversation, fresh
 from tests.zookeeper.zab.ensemble import membership
+from tests.zookeeper.zab.singles import singles
 
 E1 = 1 << 32
 ZXIDS = st.sampled_from(
@@ -54,17 +55,17 @@ VOTES = st.builds(
 def check(talk: Conversation) -> None:
     """Nothing that was asked for contradicts itself."""
     logged = applied = -1
-    for effect in talk.peer.take_effects():
+    for effect in singles(talk.peer.take_effects()):
         match effect:
             case fx.Log():
-                assert effect.zxid > logged
-                logged = effect.zxid
+                assert effect.entries[0].zxid > logged
+                logged = effect.entries[0].zxid
             case fx.Truncate() | fx.InstallSnapshot():
                 assert effect.zxid >= 0
                 logged = effect.zxid
             case fx.Commit():
-                assert effect.zxid > applied
-                applied = effect.zxid
+                assert effect.entries[0].zxid > applied
+                applied = effect.entries[0].zxid
             case fx.WriteEpoch():
                 assert effect.epoch > 0
     history = talk.history
@@ -79,7 +80,7 @@ def test_a_learner_survives_any_leader(stream: list[QuorumPacket], my_id: int) -
     talk.follow()
     talk.peer.connected(1, talk.now_ms)
     for each in stream:
-        talk.peer.receive(1, each, talk.now_ms)
+        talk.peer.receive(1, [each], talk.now_ms)
         learner = talk.peer.learner
         if each.type == PacketType.SNAP and learner and learner.link == 1:
             talk.peer.snapshot_received(1, talk.now_ms)
@@ -96,7 +97,7 @@ def test_a_leader_survives_any_learner(one: list[QuorumPacket], other: list[Quor
     for stream, link in zip((one, other), links, strict=True):
         assert link is not None
         for each in stream:
-            talk.peer.receive(link, each, talk.now_ms)
+            talk.peer.receive(link, [each], talk.now_ms)
             talk.peer.durable(talk.history.mark, talk.now_ms)
             talk.peer.log_read(link, None, talk.now_ms)
     check(talk)

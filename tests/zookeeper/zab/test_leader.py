@@ -221,17 +221,31 @@ def test_it_can_commit_before_its_own_disk_is_done() -> None:
     assert talk.say(2, ack(E1 + 1)) == ["commit 0x100000001", "send 1,2 COMMIT 0x100000001"]
 
 
-def test_a_proposal_waits_for_the_one_ahead_of_it() -> None:
+def test_whoever_leaves_an_ack_out_is_not_believed() -> None:
     talk = established()
     join(talk, 2)
     propose(talk, E1 + 1)
     propose(talk, E1 + 2)
     talk.say(1, ack(E1 + 2))
     assert talk.say(2, ack(E1 + 2)) == []
-    talk.say(1, ack(E1 + 1))
-    assert [it for it in talk.say(2, ack(E1 + 1)) if it.startswith("commit")] == [
+    talk.say(1, ack(E1 + 1), ack(E1 + 2))
+    assert talk.say(2, ack(E1 + 1))[0] == "commit 0x100000001"
+    assert talk.say(2, ack(E1 + 2))[0] == "commit 0x100000002"
+
+
+def test_acks_that_come_together_are_counted_as_one() -> None:
+    talk = established()
+    join(talk, 2)
+    for number in (1, 2, 3):
+        propose(talk, E1 + number)
+    assert talk.say_at_once(1, ack(E1 + 1), ack(E1 + 2), ack(E1 + 3)) == []
+    assert talk.say_at_once(2, ack(E1 + 1), ack(E1 + 3)) == [
         "commit 0x100000001",
+        "send 1,2 COMMIT 0x100000001",
+    ]
+    assert [it for it in talk.say_at_once(2, ack(E1 + 2), ack(E1 + 3)) if "commit" in it] == [
         "commit 0x100000002",
+        "commit 0x100000003",
     ]
 
 
@@ -295,10 +309,8 @@ def test_a_sync_is_answered_before_what_was_proposed_after_it_though_both_commit
     talk.peer.sync(None)
     talk.peer.sync(1)
     propose(talk, E1 + 2)
-    for link in (1, 2):
-        talk.say(link, ack(E1 + 2))
-    talk.say(1, ack(E1 + 1))
-    told = talk.say(2, ack(E1 + 1))
+    talk.say(1, ack(E1 + 1), ack(E1 + 2))
+    told = talk.say_at_once(2, ack(E1 + 1), ack(E1 + 2))
     assert told[:3] == ["commit 0x100000001", "Synced", "commit 0x100000002"]
     assert told.index("send 1 SYNC 0x0") < told.index("send 1,2 COMMIT 0x100000002")
 
@@ -313,7 +325,7 @@ def test_learners_requests_sessions_and_touches_are_handed_on() -> None:
         packet(PacketType.PING, E1, encode_touches([touch])),
         packet(PacketType.PING, E1, b""),
     ):
-        talk.peer.receive(1, said, talk.now_ms)
+        talk.peer.receive(1, [said], talk.now_ms)
     assert talk.peer.take_effects() == [
         Decide(1, 1, request, (Id("ip", "::1"),)),
         Revalidate(1, 1, touch),

@@ -12,6 +12,7 @@ from odradek.zookeeper.zab import packets
 from odradek.zookeeper.zab.effects import Commit, Log, Revalidated
 from odradek.zookeeper.zab.history import History
 from odradek.zookeeper.zab.packets import packet
+from odradek.zookeeper.zab.window import Entry
 from tests.zookeeper.wire.golden import golden_bytes
 from tests.zookeeper.zab.conversation import (
     TIMING,
@@ -267,8 +268,7 @@ def test_requests_syncs_and_sessions_go_to_the_leader() -> None:
     assert talk.sent[-2].data == bytes.fromhex("00000000000000770000000500000001") + b"body"
     assert talk.sent[-2].authinfo == [Id("ip", "10.0.0.1")]
     assert talk.sent[-1].data == bytes.fromhex("000000000000007700002328")
-    talk.peer.receive(1, packets.verdict(0x77, True), talk.now_ms)
-    talk.peer.receive(1, packet(PacketType.SYNC, 0), talk.now_ms)
+    talk.peer.receive(1, [packets.verdict(0x77, True), packet(PacketType.SYNC, 0)], talk.now_ms)
     effects = talk.peer.take_effects()
     assert effects[0] == Revalidated(0x77, True)
     assert type(effects[1]).__name__ == "Synced"
@@ -285,9 +285,9 @@ def test_an_observer_logs_and_commits_what_it_is_told_of() -> None:
     talk.written()
     assert talk.say(1, UPTODATE)[1:] == ["commit 0x1", "serve OBSERVING 0x1"]
     inform = packet(PacketType.INFORM, E1 + 1, b"x")
-    talk.peer.receive(1, inform, talk.now_ms)
+    talk.peer.receive(1, [inform], talk.now_ms)
     effects = talk.peer.take_effects()
-    assert effects == [Log(talk.history.mark, E1 + 1, b"x"), Commit(E1 + 1, b"x")]
+    assert effects == [Log(talk.history.mark, [Entry(E1 + 1, b"x")]), Commit([Entry(E1 + 1, b"x")])]
     assert talk.written() == []  # Nobody waits for its disk.
     assert talk.say(1, proposal(E1 + 2))[0] == "close 1"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 from odradek.zookeeper.server.log_writer import RETRY_S, LogWriter
 from odradek.zookeeper.storage.batch import Batch
+from odradek.zookeeper.zab.window import Entry
 
 Result = TypeVar("Result")
 
@@ -67,17 +68,19 @@ class Journal:
         self._is_due = asyncio.Event()
         self._due_count = -1
 
-    def append(self, mark: int, zxid: int, entry: bytes) -> None:
-        """Append to the log."""
+    def append(self, mark: int, entries: Sequence[Entry]) -> None:
+        """Append to the log; the mark is the last one's."""
         last = self._queue[-1] if self._queue else None
         if not isinstance(last, Entries):
             last = Entries()
             self._put(last)
-        last.batch.append(zxid, entry)
+        append = last.batch.append
+        for zxid, data in entries:
+            append(zxid, data)
         last.mark = mark
-        last.count += 1
-        self.proposed_count += 1
-        if self.proposed_count == self._due_count:
+        last.count += len(entries)
+        before, self.proposed_count = self.proposed_count, self.proposed_count + len(entries)
+        if before < self._due_count <= self.proposed_count:
             self._is_due.set()
 
     def do(

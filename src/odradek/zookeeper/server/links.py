@@ -16,7 +16,7 @@ from odradek.runtime.logs import NodeLog
 from odradek.zookeeper.settings.members import Address
 from odradek.zookeeper.storage.snapshot_stream import SIGNATURE, SnapshotStream
 from odradek.zookeeper.wire.messages.quorum import QuorumPacket
-from odradek.zookeeper.wire.quorum import PacketReader
+from odradek.zookeeper.wire.quorum import PacketReader, encode_packets
 
 
 class Listener(Protocol):
@@ -237,9 +237,9 @@ class Links:
         for number in [*self._dialling, *self._by_number]:
             self.close(number)
 
-    def send(self, numbers: Sequence[int], packet: QuorumPacket) -> None:
+    def send(self, numbers: Sequence[int], packets: Sequence[QuorumPacket]) -> None:
         """Encode once, send to each."""
-        data = packet.encode()
+        data = encode_packets(packets)
         for number in numbers:
             if link := self._by_number.get(number):
                 link.send(data)

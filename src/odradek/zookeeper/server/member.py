@@ -76,7 +76,7 @@ class Member:
         self._is_awake = False
         self._has_committed = False
         self._doers: dict[type, Callable[[Any], None]] = {
-            fx.Log: lambda it: self.journal.append(it.mark, it.zxid, it.entry),
+            fx.Log: lambda it: self.journal.append(it.mark, it.entries),
             fx.Truncate: self._truncate,
             fx.InstallSnapshot: self._install,
             fx.WriteEpoch: self._write_epoch,
@@ -84,7 +84,7 @@ class Member:
             fx.Notify: lambda it: self.votes.say(it.server_id, it.notification),
             fx.Connect: self._connect,
             fx.Close: self._close,
-            fx.Send: lambda it: self.links.send(it.links, it.packet),
+            fx.Send: lambda it: self.links.send(it.links, it.packets),
             fx.SendSnapshot: self._send_snapshot,
             fx.ReadLog: self._read_log,
             fx.Commit: self._commit,
@@ -155,7 +155,9 @@ class Member:
 
     def _commit(self, effect: fx.Commit) -> None:
         self._begin()
-        self.replica.commit(effect.zxid, effect.entry)
+        commit = self.replica.commit
+        for zxid, entry in effect.entries:
+            commit(zxid, entry)
 
     def _synced(self, effect: fx.Synced) -> None:
         self._begin()
@@ -276,9 +278,7 @@ class Member:
         self.act()
 
     def received(self, link: int, packets: list[QuorumPacket]) -> None:
-        now_ms, receive = self.now_ms(), self.peer.receive
-        for packet in packets:
-            receive(link, packet, now_ms)
+        self.peer.receive(link, packets, self.now_ms())
         if self.peer.is_serving:
             self.wake()  # What other links bring in this turn is answered with the same writes.
         else:

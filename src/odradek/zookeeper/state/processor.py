@@ -137,7 +137,8 @@ class Processor:
         else:
             if header.type == Op.CLOSE_SESSION and txn is None:
                 txn = CloseSessionTxn(sorted(self.tree.ephemerals_of(header.client_id)))
-            happenings = what_happens(self.tree, header.type, txn)
+            if is_watched:
+                happenings = what_happens(self.tree, header.type, txn)
             apply(self.tree, header, txn)
             answer = result_of(self.tree, header.type, txn)
         zxid = self.tree.last_zxid = header.zxid

@@ -8,12 +8,14 @@ packets go on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
 from odradek.runtime.errors import ProtocolError
 from odradek.zookeeper.wire.codes import PacketType
 from odradek.zookeeper.wire.connection import JUTE_MAXBUFFER
+from odradek.zookeeper.wire.messages.data import Id
 from odradek.zookeeper.wire.messages.quorum import ForwardedHeader, QuorumPacket, SessionTouch
 
 PROTOCOL_VERSION = 0x10000
@@ -30,8 +32,25 @@ NO_AUTHINFO = LENGTH.pack(-1)
 START_BYTES, PLAIN_BYTES = START.size, START.size + LENGTH.size
 SNAP = int(PacketType.SNAP)
 TOUCH_BYTES = 12
+AUTHINFOS_KEPT, AUTHINFO_SIZES_KEPT, AUTHINFO_BYTES_KEPT = 1000, 4, 256
 
 _read_start = START.unpack_from
+_write_start = START.pack
+_write_bare = Struct(">iqii").pack
+
+
+def encode_packets(packets: Sequence[QuorumPacket]) -> bytes:
+    """Packets as they follow each other on the stream."""
+    parts: list[bytes] = []
+    for packet in packets:
+        data = packet.data
+        if packet.authinfo is not None:
+            parts.append(packet.encode())
+        elif data is None:
+            parts.append(_write_bare(packet.type, packet.zxid, -1, -1))
+        else:
+            parts += (_write_start(packet.type, packet.zxid, len(data)), data, NO_AUTHINFO)
+    return b"".join(parts)
 
 
 class PacketReader:
@@ -39,6 +58,7 @@ class PacketReader:
 
     __slots__ = (
         "_authinfo_end_max",
+        "_authinfos",
         "_data_bytes_max",
         "_held",
         "_position",
@@ -55,6 +75,8 @@ class PacketReader:
         self._type = 0
         self._strings: int | None = None  # How many of authinfo are to come; None before it.
         self._authinfo_end_max = 0
+        # Who asks is written out with every request: what came once is known when it comes again.
+        self._authinfos: dict[int, dict[bytes, list[Id]]] = {}  # By size.
 
     def feed(self, data: bytes) -> list[QuorumPacket]:
         """Take bytes of the stream; return the packets they complete, up to a SNAP."""
@@ -85,19 +107,45 @@ class PacketReader:
     def _take_plain(self, data: bytes, packets: list[QuorumPacket]) -> int:
         """Take the packets at the start that are whole and ordinary; say where they end.
 
-        While a leader broadcasts nearly all are: short enough, no authinfo, no SNAP. What is not
-        is left to those who look at every length.
+        While a leader broadcasts nearly all are: short enough, no SNAP, and with no authinfo or one
+        that is known. What is not is left to those who look at every length.
         """
         position, last, size_max = 0, len(data) - PLAIN_BYTES, self._data_bytes_max
         while position <= last:
             type_, zxid, size = _read_start(data, position)
             start = position + START_BYTES
             end = start + size if size > 0 else start
-            if not -1 <= size <= size_max or data[end : end + 4] != NO_AUTHINFO or type_ == SNAP:
+            if not -1 <= size <= size_max or type_ == SNAP:
                 break
-            packets.append(QuorumPacket(type_, zxid, data[start:end] if size >= 0 else None, None))
-            position = end + 4
+            authinfo = None
+            if data[end : (after := end + 4)] != NO_AUTHINFO:
+                authinfo, after = self._known_authinfo(data, end)
+                if authinfo is None:
+                    break
+            body = data[start:end] if size >= 0 else None
+            packets.append(QuorumPacket(type_, zxid, body, authinfo))
+            position = after
         return position
+
+    def _known_authinfo(self, data: bytes, start: int) -> tuple[list[Id] | None, int]:
+        """An authinfo that came before, and where it ends; none is the beginning of another."""
+        for size, known in self._authinfos.items():
+            end = start + size
+            if (authinfo := known.get(data[start:end])) is not None:
+                return authinfo, end
+        return None, start
+
+    def _keep_authinfo(self, packet: QuorumPacket, whole: bytes) -> None:
+        """Know it again: the bytes of a packet end with it."""
+        if packet.authinfo is not None:
+            written = whole[START_BYTES + len(packet.data or b"") :]
+            size = len(written)
+            known = self._authinfos.get(size)
+            has_room = size <= AUTHINFO_BYTES_KEPT and len(self._authinfos) < AUTHINFO_SIZES_KEPT
+            if known is None and has_room:
+                known = self._authinfos[size] = {}
+            if known is not None and len(known) < AUTHINFOS_KEPT:
+                known[written] = packet.authinfo
 
     def _take_packets(self) -> list[QuorumPacket]:
         end = 0
@@ -109,7 +157,7 @@ class PacketReader:
         del self._held[:end]
         self._position -= end
         self._authinfo_end_max -= end
-        return _read_packets(whole)
+        return self._read_packets(whole)
 
     def _step_over_start(self) -> bool:
         """Go on to the strings of authinfo; False as long as that takes more bytes."""
@@ -145,6 +193,16 @@ class PacketReader:
             self._strings -= 1
         return True
 
+    def _read_packets(self, whole: bytes) -> list[QuorumPacket]:
+        packets = []
+        position = 0
+        while position < len(whole):
+            packet, end = QuorumPacket.read(whole, position)
+            self._keep_authinfo(packet, whole[position:end])
+            packets.append(packet)
+            position = end
+        return packets
+
     def _checked(self, size: int) -> int:
         """How many bytes follow this length; -1 is a null and has none."""
         if not -1 <= size <= self._data_bytes_max:
@@ -178,12 +236,3 @@ def decode_touches(data: bytes) -> list[SessionTouch]:
 
 def encode_touches(touches: list[SessionTouch]) -> bytes:
     return b"".join([touch.encode() for touch in touches])
-
-
-def _read_packets(whole: bytes) -> list[QuorumPacket]:
-    packets = []
-    position = 0
-    while position < len(whole):
-        packet, position = QuorumPacket.read(whole, position)
-        packets.append(packet)
-    return packets

@@ -14,8 +14,9 @@ from typing import NamedTuple, Self
 
 from odradek.runtime.errors import ProtocolError
 from odradek.zookeeper.wire.codes import Op
-from odradek.zookeeper.wire.jute import Record, compile_writer
+from odradek.zookeeper.wire.jute import Record, compile_reader, compile_writer
 from odradek.zookeeper.wire.messages.txn import (
+    CloseSessionTxn,
     CreateTxn,
     CreateTxnV0,
     MultiTxn,
@@ -56,7 +57,8 @@ class TxnEntry(NamedTuple):
     @classmethod
     def decode(cls, data: bytes) -> TxnEntry:
         header, start = TxnHeader.read(data)
-        record, end = _read_record(header.type, data, start)
+        read = _readers.get(header.type) or _reader_of(header.type)
+        record, end = read(data, start)
         if end == len(data):
             return cls(header, record, None)
         digest, end = TxnDigest.read(data, end)
@@ -101,14 +103,16 @@ def _kind(op: int) -> type[Record]:
     return operation.txn
 
 
-def _read_record(op: int, data: bytes, start: int) -> tuple[Record | TypedMultiTxn | None, int]:
-    if op == Op.MULTI:
-        return TypedMultiTxn.read(data, start)
-    if op == Op.CREATE:
-        return _read_create(data, start)
-    if op == Op.CLOSE_SESSION and _is_digest_or_nothing(data[start:]):
+def _reader_of(op: int) -> Reader:
+    read: Reader = compile_reader(_kind(op))
+    _readers[op] = read
+    return read
+
+
+def _read_closing(data: bytes, start: int) -> tuple[CloseSessionTxn | None, int]:
+    if _is_digest_or_nothing(data[start:]):
         return None, start
-    return _kind(op).read(data, start)
+    return CloseSessionTxn.read(data, start)
 
 
 def _read_create(data: bytes, start: int) -> tuple[CreateTxn, int]:
@@ -122,3 +126,11 @@ def _read_create(data: bytes, start: int) -> tuple[CreateTxn, int]:
 def _is_digest_or_nothing(rest: bytes) -> bool:
     """Whether no CloseSessionTxn is here: one of this size would have to list two empty paths."""
     return not rest or (len(rest) == DIGEST_BYTES and rest.startswith(DIGEST_START))
+
+
+Reader = Callable[[bytes, int], tuple[Record | TypedMultiTxn | None, int]]
+_readers: dict[int, Reader] = {  # Of records; the usual ones are added on first use.
+    Op.MULTI: TypedMultiTxn.read,
+    Op.CREATE: _read_create,
+    Op.CLOSE_SESSION: _read_closing,
+}

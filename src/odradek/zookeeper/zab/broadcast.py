@@ -18,15 +18,16 @@ from odradek.zookeeper.zab.window import Entry
 
 
 class Broadcast:
-    """What is proposed and not committed: the history's tail, and who holds each entry of it."""
+    """What is proposed and not committed: the history's tail, and how far each server holds it."""
 
     def __init__(self, my_id: int, history: History, first_zxid: int) -> None:
         self.last_proposed = first_zxid
+        self._first_zxid = first_zxid  # Of the epoch; it is no proposal's.
         self._my_id = my_id
         self.is_closed = False  # Another is to lead, and to commit what is left.
         self._history = history
         self._configuration = history.configuration
-        self._holders: dict[int, set[int]] = {}
+        self._acked: dict[int, int] = {}  # By server: it holds all up to this zxid.
         self._unwritten: deque[tuple[int, int]] = deque()  # Marks of our own disk, with zxids.
         self._syncs: dict[int, list[int | None]] = {}
 
@@ -41,24 +42,30 @@ class Broadcast:
     def propose(self, entry: Entry) -> None:
         assert entry.zxid == self.last_proposed + 1
         self.last_proposed = entry.zxid
-        self._holders[entry.zxid] = set()
         self._unwritten.append((self._history.log(entry), entry.zxid))
 
-    def written(self, mark: int) -> list[Entry]:
+    def written(self, mark: int) -> Sequence[Entry]:
         """Our own disk holds all up to this mark; return what that commits, oldest first."""
-        committed: list[Entry] = []
-        while self._unwritten and self._unwritten[0][0] <= mark:
-            committed += self.ack(self._my_id, self._unwritten.popleft()[1])
-        return committed
+        unwritten, first = self._unwritten, self._unwritten[0][1] if self._unwritten else 0
+        last = 0
+        while unwritten and unwritten[0][0] <= mark:
+            _, last = unwritten.popleft()
+        return self.ack(self._my_id, first, last) if last else ()
 
-    def ack(self, server_id: int, zxid: int) -> Sequence[Entry]:
-        """Count one ack; return what it commits, oldest first."""
-        holders = self._holders.get(zxid)
-        if holders is None:
-            return ()  # It was committed without this server.
-        holders.add(server_id)
-        if zxid != self._history.tail[0].zxid:
-            return ()  # Whatever it is, the one ahead of it is not committed yet.
+    def ack(self, server_id: int, first_zxid: int, last_zxid: int) -> Sequence[Entry]:
+        """Count acks that came one behind the other; return what they commit, oldest first.
+
+        Servers ack in the order in which they were sent: whoever leaves one out is not believed.
+        """
+        acked = self._acked.get(server_id, self._first_zxid)
+        if not acked < last_zxid <= self.last_proposed:
+            return ()  # They are known, or of nothing that was ever proposed.
+        if first_zxid > max(acked, self._history.applied_zxid) + 1:
+            return ()
+        self._acked[server_id] = last_zxid
+        tail = self._history.tail
+        if not tail or last_zxid < tail[0].zxid:
+            return ()  # All of it was committed without this server.
         return self._take_committed()
 
     def forget(self, server_id: int) -> None:
@@ -66,8 +73,7 @@ class Broadcast:
 
         The original lets the old acks stand, and so may commit what too few disks hold.
         """
-        for holders in self._holders.values():
-            holders.discard(server_id)
+        self._acked.pop(server_id, None)
 
     def sync(self, asker: int | None) -> list[int | None]:
         """Who may be answered now that this one asks."""
@@ -78,19 +84,27 @@ class Broadcast:
 
     def take_syncs(self, zxid: int) -> list[int | None]:
         """Which learners waited for this commit."""
-        return self._syncs.pop(zxid, [])
+        return self._syncs.pop(zxid, []) if self._syncs else []
 
     def _take_committed(self) -> Sequence[Entry]:
         committed: list[Entry] = []
-        tail, quorums = self._history.tail, self._configuration.quorums
-        while tail and not self.is_closed and quorums.has_quorum(self._holders[tail[0].zxid]):
+        tail, held_zxid = self._history.tail, self._held_by_quorum()
+        while tail and tail[0].zxid <= held_zxid and not self.is_closed:
             entry = self._history.commit_next()
-            self._answer_own_syncs(entry.zxid)
-            del self._holders[entry.zxid]
+            if self._syncs:
+                self._answer_own_syncs(entry.zxid)
             committed.append(entry)
             if self._configuration.proposed and membership_in(entry.data):
                 break  # What comes after it is for the new membership to decide.
         return committed
+
+    def _held_by_quorum(self) -> int:
+        """The newest zxid that enough disks hold; 0 if there is none."""
+        acked, has_quorum = self._acked, self._configuration.quorums.has_quorum
+        for zxid in sorted(acked.values(), reverse=True):
+            if has_quorum([it for it, through in acked.items() if through >= zxid]):
+                return zxid
+        return 0
 
     def _answer_own_syncs(self, zxid: int) -> None:
         """Between this commit and the next one: what a client asked for is answered in order."""

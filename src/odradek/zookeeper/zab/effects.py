@@ -5,13 +5,14 @@ order; once one is durable, the shell says so with its mark, which vouches for a
 others are done at once. No core lets a packet go that promises what the disk does not hold yet, so
 the shell needs no rule of its own about that: it sends what it is given.
 
-What is asked for with every write is a named tuple, which is made in a fraction of the time.
+What is asked for with every write is asked for in runs: what is logged, sent or committed next to
+its like is one effect, so a turn of many writes asks for little more than a turn of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from odradek.zookeeper.wire.messages.data import Id
 from odradek.zookeeper.wire.messages.quorum import QuorumPacket, SessionTouch
 from odradek.zookeeper.wire.quorum import ForwardedRequest
 from odradek.zookeeper.zab.quorum import Membership
+from odradek.zookeeper.zab.window import Entry
 
 
 class EpochFile(Enum):
@@ -53,11 +55,12 @@ class Close:
     link: int
 
 
-class Send(NamedTuple):
-    """Send a packet to each of these, behind all that was sent to them before."""
+@dataclass(slots=True)
+class Send:
+    """Send these packets to each of the links, behind all that was sent to them before."""
 
     links: Sequence[int]
-    packet: QuorumPacket
+    packets: list[QuorumPacket]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +82,12 @@ class ReadLog:
     zxid: int
 
 
-class Log(NamedTuple):
-    """Append an entry to the log."""
+@dataclass(slots=True)
+class Log:
+    """Append entries to the log. Each has a mark; this is the last one's."""
 
     mark: int
-    zxid: int
-    entry: bytes
+    entries: list[Entry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +128,11 @@ class Activate:
     membership: Membership
 
 
-class Commit(NamedTuple):
-    """Apply this entry to the tree, and answer whoever waits for it."""
+@dataclass(slots=True)
+class Commit:
+    """Apply these entries to the tree, one after the other, and answer whoever waits for them."""
 
-    zxid: int
-    entry: bytes
+    entries: list[Entry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +219,46 @@ Effect = (
     | Synced
     | Tell
 )
+
+
+@dataclass(slots=True)
+class Effects:
+    """What is asked for and not yet taken, in order."""
+
+    asked: list[Effect] = field(default_factory=list)
+    _logging: Log | None = None  # The last that was asked of the disk, if that is a run.
+
+    def append(self, effect: Effect) -> None:
+        if isinstance(effect, DiskEffect | ReadLog):
+            self._logging = None
+        self.asked.append(effect)
+
+    def send(self, links: Sequence[int], packet: QuorumPacket) -> None:
+        asked = self.asked
+        last = asked[-1] if asked else None
+        if type(last) is Send and last.links == links:
+            last.packets.append(packet)
+        else:
+            asked.append(Send(links, [packet]))
+
+    def log(self, mark: int, entry: Entry) -> None:
+        """The disk has an order of its own, so what was asked of others meanwhile is no matter."""
+        logging = self._logging
+        if logging is None:
+            logging = self._logging = Log(mark, [entry])
+            self.asked.append(logging)
+        else:
+            logging.mark = mark
+            logging.entries.append(entry)
+
+    def commit(self, entry: Entry) -> None:
+        asked = self.asked
+        last = asked[-1] if asked else None
+        if type(last) is Commit:
+            last.entries.append(entry)
+        else:
+            asked.append(Commit([entry]))
+
+    def take(self) -> list[Effect]:
+        taken, self.asked, self._logging = self.asked, [], None
+        return taken

@@ -15,11 +15,9 @@ from collections.abc import Iterable
 from odradek.zookeeper.zab.configuration import Configuration, membership_in
 from odradek.zookeeper.zab.effects import (
     Activate,
-    Commit,
-    Effect,
+    Effects,
     EpochFile,
     InstallSnapshot,
-    Log,
     Truncate,
     WriteEpoch,
 )
@@ -56,7 +54,7 @@ class History:
         self.tail: deque[Entry] = deque()
         self.mark = 0  # Of the newest change to the disk.
         self.durable_mark = 0
-        self.effects: list[Effect] = []
+        self.effects = Effects()
 
     def log(self, entry: Entry) -> int:
         """Append to the log; return the mark by which it is durable."""
@@ -66,7 +64,7 @@ class History:
         self.last_zxid = entry.zxid
         self.tail.append(entry)
         self.mark += 1
-        self.effects.append(Log(self.mark, entry.zxid, entry.data))
+        self.effects.log(self.mark, entry)
         return self.mark
 
     def commit_next(self) -> Entry:
@@ -74,7 +72,7 @@ class History:
         entry = self.tail.popleft()
         self.applied_zxid = entry.zxid
         self.window.append(entry)
-        self.effects.append(Commit(entry.zxid, entry.data))
+        self.effects.commit(entry)
         return entry
 
     def commit_through(self, zxid: int) -> None:

@@ -32,7 +32,6 @@ from odradek.zookeeper.zab.effects import (
     Decide,
     ReadLog,
     Revalidate,
-    Send,
     SendSnapshot,
     Serve,
     Synced,
@@ -49,8 +48,9 @@ from odradek.zookeeper.zab.window import Entry
 from odradek.zookeeper.zab.zxid import COUNTER_MAX, EPOCH_MAX, counter_of, epoch_of, first_zxid
 
 # Plain numbers are compared in a third of the time that members of an enumeration take.
-ACK, REQUEST = int(PacketType.ACK), int(PacketType.REQUEST)
+ACK, REQUEST, COMMIT = int(PacketType.ACK), int(PacketType.REQUEST), int(PacketType.COMMIT)
 SERVING = Stage.SERVING
+NO_ZXID = -1
 
 
 class Phase(Enum):
@@ -108,16 +108,21 @@ class Leader:
         patience_ms = self._timing.init_ms + self._timing.sync_ms
         self.handlers[link] = LearnerHandler(link, now_ms, now_ms + patience_ms)
 
-    def receive(self, link: int, packet: QuorumPacket, now_ms: int) -> None:
+    def receive(self, link: int, received: Sequence[QuorumPacket], now_ms: int) -> None:
         handler = self.handlers.get(link)
-        if handler is None:
-            return
-        if handler.stage is SERVING:
+        if handler is not None and handler.stage is SERVING:
             handler.heard_ms = now_ms
             handler.synced_until_ms = now_ms + self._sync_ms
-            self._take(handler, packet)
+            self._take_all(handler, received)
             return
-        handler.heard_ms = now_ms
+        for packet in received:
+            handler = self.handlers.get(link)
+            if handler is None or self.ended is not None:
+                return
+            handler.heard_ms = now_ms
+            self._take_in_turn(handler, packet, now_ms)
+
+    def _take_in_turn(self, handler: LearnerHandler, packet: QuorumPacket, now_ms: int) -> None:
         match handler.stage:
             case Stage.ARRIVED:
                 self._register(handler, packet, now_ms)
@@ -125,8 +130,8 @@ class Leader:
                 self._take_epoch_ack(handler, packet, now_ms)
             case Stage.SYNCING:
                 self._take_newleader_ack(handler, packet, now_ms)
-            case Stage.SYNCED:
-                self._take(handler, packet)
+            case Stage.SYNCED | Stage.SERVING:
+                self._take_all(handler, (packet,))
             case _:
                 raise ProtocolError(f"server {handler.server_id} speaks out of turn")
 
@@ -137,7 +142,8 @@ class Leader:
     def drop(self, link: int, reason: str) -> None:
         """Part with one learner."""
         if handler := self.handlers.pop(link, None):
-            self._effects += [Close(link), Tell(f"parts with server {handler.server_id}: {reason}")]
+            self._effects.append(Close(link))
+            self._effects.append(Tell(f"parts with server {handler.server_id}: {reason}"))
             self._route()
 
     # Discovery.
@@ -324,10 +330,21 @@ class Leader:
         if link in self.handlers:
             self._send((link,), packets.verdict(session_id, is_valid))
 
+    def _take_all(self, handler: LearnerHandler, received: Sequence[QuorumPacket]) -> None:
+        """Take what came together; acks that come one behind the other are counted as one."""
+        first = last = NO_ZXID
+        for packet in received:
+            zxid = packet.zxid
+            if packet.type != ACK:
+                self._take(handler, packet)
+            elif zxid == last + 1:
+                last = zxid
+            else:
+                self._take_acks(handler, first, last)
+                first = last = zxid
+        self._take_acks(handler, first, last)
+
     def _take(self, handler: LearnerHandler, packet: QuorumPacket) -> None:
-        if packet.type == ACK:  # Most are, so they are not made to wait.
-            self._take_ack(handler, packet.zxid)
-            return
         if packet.type == REQUEST:
             request = ForwardedRequest.decode(packets.data_of(packet))
             authinfo = tuple(packet.authinfo or ())
@@ -343,12 +360,14 @@ class Leader:
             case _:
                 raise ProtocolError(f"a learner sent a packet of type {packet.type}")
 
-    def _take_ack(self, handler: LearnerHandler, zxid: int) -> None:
-        handler.acked(zxid)
+    def _take_acks(self, handler: LearnerHandler, first_zxid: int, last_zxid: int) -> None:
+        if last_zxid < 0:
+            return
+        handler.acked(last_zxid)
         if self._broadcast is None or handler.is_observer:
             return
         # UPTODATE is acked with the zxid of the epoch, which is no proposal's.
-        if committed := self._broadcast.ack(handler.server_id, zxid):
+        if committed := self._broadcast.ack(handler.server_id, first_zxid, last_zxid):
             self._announce(committed)
 
     def _announce(self, committed: Sequence[Entry]) -> None:
@@ -358,7 +377,7 @@ class Leader:
             if self._configuration.proposed and (membership := membership_in(entry.data)):
                 self._announce_membership(entry, membership)
                 continue
-            self._send(self._follower_links, packets.packet(PacketType.COMMIT, entry.zxid))
+            self._send(self._follower_links, QuorumPacket(COMMIT, entry.zxid, None, None))
             if self._observer_links:
                 inform = packets.packet(PacketType.INFORM, entry.zxid, entry.data)
                 self._send(self._observer_links, inform)
@@ -446,7 +465,7 @@ class Leader:
 
     def _send(self, links: Sequence[int], packet: QuorumPacket) -> None:
         if links:
-            self._effects.append(Send(links, packet))
+            self._effects.send(links, packet)
 
     def _route(self) -> None:
         """See anew who gets what is broadcast."""

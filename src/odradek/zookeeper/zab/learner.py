@@ -24,7 +24,7 @@ from odradek.zookeeper.wire.messages.quorum import QuorumPacket, SessionTouch, S
 from odradek.zookeeper.wire.quorum import ForwardedRequest
 from odradek.zookeeper.zab import packets
 from odradek.zookeeper.zab.configuration import membership_in
-from odradek.zookeeper.zab.effects import Close, Connect, Revalidated, Send, Serve, Synced, Tell
+from odradek.zookeeper.zab.effects import Close, Connect, Revalidated, Serve, Synced, Tell
 from odradek.zookeeper.zab.history import History
 from odradek.zookeeper.zab.quorum import Membership, read_membership
 from odradek.zookeeper.zab.timing import Timing
@@ -70,6 +70,7 @@ class Learner(ABC):
         self.successor: int | None = None  # Who leads the new membership, if we leave for that.
         self.epoch = 0
         self.link = 0
+        self._to_leader: tuple[int, ...] = ()
         self.touched: dict[int, int] = {}  # Time-outs of sessions we heard from, by id.
         self._my_id = my_id
         self._configuration = history.configuration
@@ -97,6 +98,7 @@ class Learner(ABC):
     def connect(self, link: int) -> None:
         """Try to reach the leader over this link."""
         self.link = link
+        self._to_leader = (link,)
         self._tries += 1
         self._retry_ms = None
         self._effects.append(Connect(link, self.leader))
@@ -142,11 +144,17 @@ class Learner(ABC):
 
     # Packets.
 
-    def receive(self, packet: QuorumPacket, now_ms: int) -> None:
+    def receive(self, received: Sequence[QuorumPacket], now_ms: int) -> None:
         self._heard_ms = now_ms
-        if self.step is Step.SERVING:
-            self._take(packet)
-            return
+        for packet in received:
+            if self.ended is not None:
+                return
+            if self.step is Step.SERVING:
+                self._take(packet)
+            else:
+                self._take_in_turn(packet, now_ms)
+
+    def _take_in_turn(self, packet: QuorumPacket, now_ms: int) -> None:
         match self.step:
             case Step.REGISTERED:
                 self._take_leader_info(packet, now_ms)
@@ -344,7 +352,7 @@ class Learner(ABC):
         self._heard_ms = now_ms
 
     def _send(self, packet: QuorumPacket) -> None:
-        self._effects.append(Send((self.link,), packet))
+        self._effects.send(self._to_leader, packet)
 
     def _is_durable(self, mark: int) -> bool:
         return self._history.durable_mark >= mark

@@ -82,9 +82,7 @@ class Peer:
 
     def take_effects(self) -> list[Effect]:
         """What is to be done now, in this order."""
-        effects = self.history.effects[:]
-        self.history.effects.clear()
-        return effects
+        return self.history.effects.take()
 
     def hear(self, server_id: int, notification: Notification, now_ms: int) -> None:
         """A notification came on the election port."""
@@ -106,13 +104,13 @@ class Peer:
         if self._is_ours(link) and self.learner:
             self.learner.connected(now_ms)
 
-    def receive(self, link: int, packet: QuorumPacket, now_ms: int) -> None:
-        """A packet came. What comes on links that were closed is dropped."""
+    def receive(self, link: int, received: Sequence[QuorumPacket], now_ms: int) -> None:
+        """Packets came. What comes on links that were closed is dropped."""
         try:
             if self.leader:
-                self.leader.receive(link, packet, now_ms)
+                self.leader.receive(link, received, now_ms)
             elif self.learner and self._is_ours(link):
-                self.learner.receive(packet, now_ms)
+                self.learner.receive(received, now_ms)
         except ProtocolError as error:
             self._drop(link, str(error))
         self._end_role(now_ms)
@@ -222,7 +220,8 @@ class Peer:
         if role is None or role.ended is None:
             return
         if self.leader:
-            self.history.effects += [Close(link) for link in sorted(self.leader.handlers)]
+            for link in sorted(self.leader.handlers):
+                self.history.effects.append(Close(link))
         self.history.effects.append(Retire(role.ended))
         successor = self.learner.successor if self.learner else None
         self.leader = self.learner = self.vote = None
