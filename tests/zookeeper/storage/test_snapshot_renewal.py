@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek.zookeeper.state.sheets import Kept
+from odradek.zookeeper.storage.checksums import combined
 from odradek.zookeeper.storage.log_reader import LogEntry
 from odradek.zookeeper.storage.names import StoredFile
 from odradek.zookeeper.storage.replay import Replay
 from odradek.zookeeper.storage.snapshot_file import COPY_BYTES, NotAsWritten, SnapshotFile
 from odradek.zookeeper.storage.snapshot_reader import read_snapshot
-from odradek.zookeeper.storage.snapshot_renewal import Renewal, combined, gathered
+from odradek.zookeeper.storage.snapshot_renewal import Renewal, gathered
 from odradek.zookeeper.storage.snapshot_slices import ALL_PARTS, SLICE_BYTES, snapshot_slices
 from tests.zookeeper.storage.disks import MortalDisk, get_file, new_disk, put_file
 from tests.zookeeper.storage.histories import History, Step, any_steps, portrait

@@ -131,17 +131,20 @@ class Connection(asyncio.Protocol):
     def _take_all(self, arrived: list[FromClient]) -> None:
         """Take what has come, up to where there is a reason to wait."""
         self._left = []
+        take, count = self._take, len(arrived)
         for index, each in enumerate(arrived):
             if self._is_held:
-                self._left = arrived[index:]
+                self._left, count = arrived[index:], index
                 break
             if isinstance(each, Request):
-                self._take(each)
+                take(each)
             elif isinstance(each, Unreadable):
                 self._take_unreadable(each)
             else:
                 self._take_first(each)
-        self.flush()
+        self.tally.received += count
+        if self._out:
+            self.flush()
 
     def pause_writing(self) -> None:
         self._is_stuck = self._is_held = True
@@ -204,7 +207,6 @@ class Connection(asyncio.Protocol):
     # Requests
 
     def _take(self, request: Request) -> None:
-        self.tally.received += 1
         op = self.last_op = request.type
         if request.xid >= 0:
             self.last_xid = request.xid
@@ -219,7 +221,6 @@ class Connection(asyncio.Protocol):
 
     def _take_unreadable(self, request: Unreadable) -> None:
         """The original opens most bodies late, where it can still answer in order."""
-        self.tally.received += 1
         if request.type in (Op.AUTH, Op.SASL):
             self.drop(request.why)
         elif request.type == Op.MULTI:
@@ -240,11 +241,11 @@ class Connection(asyncio.Protocol):
         self._put_in_line(propose(self.asker, request.xid, op, request.record, self, request))
 
     def _put_in_line(self, what: Proposal | Forwarded | Request | Unreadable) -> None:
-        self._line.append((what, self.arrived_ms))
+        line, most = self._line, self._outstanding_max
+        line.append((what, self.arrived_ms))
         self.tally.aside += 1
-        clients, most = self.clients, self._outstanding_max
-        if clients.pipeline.outstanding >= most or len(self._line) >= most:
-            clients.throttle(self)
+        if self.clients.pipeline.outstanding >= most or len(line) >= most:
+            self.clients.throttle(self)
 
     def _leave_line(self, times_ms: Multiset[int]) -> Proposal | Forwarded | Request | Unreadable:
         """Give the first in line, to be answered; count in `times_ms` how long it took."""
@@ -272,7 +273,8 @@ class Connection(asyncio.Protocol):
         if op == CLOSE_SESSION:
             self.hang_up()
             return
-        if self._line and not isinstance(self._line[0][0], UNDER_WAY):
+        line = self._line
+        if line and type(line[0][0]) not in UNDER_WAY:
             self._answer_those_behind()
         self.clients.to_flush[self] = None
 
@@ -314,9 +316,14 @@ class Connection(asyncio.Protocol):
             zxid = self.clients.tree.last_zxid
         self.last_zxid = zxid
         if type(answer) is Error:
-            self.send(encode_reply(xid, zxid, None, answer))
+            frame = encode_reply(xid, zxid, None, answer)
         else:
-            self.send(encode_reply(xid, zxid, answer))
+            frame = encode_reply(xid, zxid, answer)
+        self.tally.sent += 1
+        self._out.append(frame)
+        self._out_bytes += len(frame)
+        if self._out_bytes > OUT_BYTES_MAX:
+            self.flush()
 
     def send(self, frame: bytes) -> None:
         """Write one frame as it is."""
@@ -329,7 +336,6 @@ class Connection(asyncio.Protocol):
     # The session
 
     def _take_first(self, first: ConnectRequest | FourLetterWord) -> None:
-        self.tally.received += 1
         self.tally.aside += 1
         if isinstance(first, FourLetterWord):
             self._transport.write(self.clients.hear_word(first, self))

@@ -8,7 +8,7 @@ snapshot: see `storage.snapshot_slices` for why that is sound.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from random import Random
 from typing import Protocol
 
@@ -18,9 +18,10 @@ from odradek.zookeeper.server.distribution import Distribution
 from odradek.zookeeper.state.tree import Tree
 from odradek.zookeeper.storage.names import snapshot_name
 from odradek.zookeeper.storage.snapshot_file import NotAsWritten, SnapshotFile
-from odradek.zookeeper.storage.snapshot_renewal import Renewal
+from odradek.zookeeper.storage.snapshot_renewal import Piece, Renewal
 from odradek.zookeeper.storage.snapshot_slices import SnapshotFormat
 
+WRITTEN_BYTES = 1024 * 1024  # As much is handed to a thread at once.
 Source = tuple[Tree, Mapping[int, int]]  # What is snapshot: the time-outs are those of sessions.
 Finish = Callable[[], DiskError | None]
 
@@ -111,11 +112,7 @@ class Snapshots:
             None, SnapshotFile, self._disk, self._directory, zxid, self._compression
         )
         try:
-            for piece in renewal.pieces():
-                if isinstance(piece, bytes):
-                    await in_thread(None, file.write, piece)
-                else:
-                    await in_thread(None, file.copy, piece)
+            await self._fill(file, renewal.pieces())
             if failure := await self.in_turn(lambda: self._finish(file, tree)):
                 raise failure
         except BaseException:
@@ -124,6 +121,26 @@ class Snapshots:
         if not self._compression:  # There is no place in a stream to copy from.
             renewal.finished()
         return file.path
+
+    async def _fill(self, file: SnapshotFile, pieces: Iterator[Piece]) -> None:
+        """Write the pieces; slices together, for each way to a thread and back costs its time."""
+        in_thread = asyncio.get_running_loop().run_in_executor
+        slices: list[bytes] = []
+        size = 0
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                slices.append(piece)
+                size += len(piece)
+                await asyncio.sleep(0)  # Others want to be served too.
+                if size < WRITTEN_BYTES:
+                    continue
+            if slices:
+                await in_thread(None, file.write, b"".join(slices))
+                slices, size = [], 0
+            if not isinstance(piece, bytes):
+                await in_thread(None, file.copy, piece)
+        if slices:
+            await in_thread(None, file.write, b"".join(slices))
 
     def _finish(self, file: SnapshotFile, tree: Tree) -> DiskError | None:
         """Make it a snapshot, unless the server has gone back behind it; return what failed."""

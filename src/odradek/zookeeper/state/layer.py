@@ -69,8 +69,7 @@ class Layer:
         return node.copy()
 
     def changed(self, path: str, node: Node) -> None:
-        before = node.digest
-        self.digest = (self.digest - before + node.renew_digest(path)) & DIGEST_MASK
+        self.digest = (self.digest - node.digest + node.renew_digest(path)) & DIGEST_MASK
         present = self._newest[path] = self._present
         present[path] = node
 

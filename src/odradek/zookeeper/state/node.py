@@ -122,19 +122,10 @@ class Node:
             self.pzxid,
         )
 
-    def compute_digest(self, path: str) -> int:
+    def compute_digest(self, path: str, seed: int | None = None) -> int:
         """A number that changes with the node; 0 for what is not covered by the tree's digest."""
-        return self._digest_from(seed_of(path, self.data))
-
-    def renew_digest(self, path: str) -> int:
-        """The same for a node that has changed and may change again: where it begins is kept."""
-        seed = self.seed
         if seed is None:
-            seed = self.seed = seed_of(path, self.data)
-        self.digest = digest = self._digest_from(seed)
-        return digest
-
-    def _digest_from(self, seed: int) -> int:
+            seed = seed_of(path, self.data)
         if seed == NOT_COVERED:
             return 0
         return crc32(
@@ -152,9 +143,17 @@ class Node:
             seed,
         )
 
+    def renew_digest(self, path: str) -> int:
+        """The same for a node that has changed and may change again: where it begins is kept."""
+        seed = self.seed
+        if seed is None:
+            seed = self.seed = seed_of(path, self.data)
+        self.digest = digest = self.compute_digest(path, seed)
+        return digest
+
 
 def seed_of(path: str, data: bytes | None) -> int:
-    if path.startswith("/zookeeper/"):
+    if path[:11] == "/zookeeper/":
         return NOT_COVERED
     seed = crc32(path.encode()) if path != "/" else 0
     return crc32(data, seed) if data else seed

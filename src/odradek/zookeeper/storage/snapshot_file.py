@@ -13,6 +13,7 @@ from zlib import adler32
 from odradek.runtime.disk import Disk, DiskError, File
 from odradek.zookeeper.state.sheets import Kept
 from odradek.zookeeper.state.tree import Tree
+from odradek.zookeeper.storage.checksums import joined
 from odradek.zookeeper.storage.compression import compressor
 from odradek.zookeeper.storage.names import snapshot_name
 from odradek.zookeeper.storage.snapshot_slices import ALL_PARTS, SnapshotFormat, snapshot_slices
@@ -51,10 +52,10 @@ class SnapshotFile:
         except (DiskError, OSError) as error:
             raise NotAsWritten(path, f"it cannot be opened: {error}") from error
         with earlier:
-            for kept in sheets:
-                self._copy_sheet(earlier, kept)
+            for kept in joined(sheets):
+                self._copy(earlier, kept)
 
-    def _copy_sheet(self, earlier: File, kept: Kept) -> None:
+    def _copy(self, earlier: File, kept: Kept) -> None:
         checksum = adler32(b"")
         end = kept.position + kept.size
         for position in range(kept.position, end, COPY_BYTES):

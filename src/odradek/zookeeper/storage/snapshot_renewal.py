@@ -15,6 +15,7 @@ from zlib import adler32
 
 from odradek.zookeeper.state.sheets import Kept, Sheet
 from odradek.zookeeper.state.tree import Tree
+from odradek.zookeeper.storage.checksums import combined
 from odradek.zookeeper.storage.snapshot_file import COPY_BYTES
 from odradek.zookeeper.storage.snapshot_slices import (
     HEADER,
@@ -24,8 +25,6 @@ from odradek.zookeeper.storage.snapshot_slices import (
     end_slices,
     node_slices,
 )
-
-ADLER_BASE = 65521
 
 Piece = bytes | list[Kept]
 
@@ -110,11 +109,3 @@ def gathered(each: Iterable[bytes | Kept]) -> Iterator[Piece]:
         yield copies
     if chunks:
         yield b"".join(chunks)
-
-
-def combined(first: int, second: int, second_size: int) -> int:
-    """The Adler-32 of two runs of bytes in a row, given that of each."""
-    low, high = first & 0xFFFF, first >> 16
-    sum_low = low + (second & 0xFFFF) - 1
-    sum_high = high + (second >> 16) + second_size * (low - 1)
-    return sum_high % ADLER_BASE << 16 | sum_low % ADLER_BASE

@@ -101,18 +101,19 @@ def node_slices(
     """The nodes of these sheets that are still there, some hundred at a time."""
     get = tree.get
     written: list[bytes] = []
-    byte_count = 0
-    standing = ((sheet, path) for sheet in sheets for path in sheet.paths)
-    for number, (sheet, path) in enumerate(standing, 1):
-        node = get(path)
-        if node is not None and node.sheet is sheet:
-            encoded = encode_node(path, node, acl_ids)
-            written.append(encoded)
-            byte_count += len(encoded)
-        if byte_count >= SLICE_BYTES or not number % slice_nodes:
-            yield b"".join(written)
-            written.clear()
-            byte_count = 0
+    byte_count = left = 0
+    for sheet in sheets:
+        for path in sheet.paths:
+            node = get(path)
+            if node is not None and node.sheet is sheet:
+                encoded = encode_node(path, node, acl_ids)
+                written.append(encoded)
+                byte_count += len(encoded)
+            left += 1
+            if byte_count >= SLICE_BYTES or left >= slice_nodes:
+                yield b"".join(written)
+                written.clear()
+                byte_count = left = 0
     yield b"".join(written)
 
 
