@@ -131,10 +131,12 @@ class Connection(asyncio.Protocol):
     def _take_all(self, arrived: list[FromClient]) -> None:
         """Take what has come, up to where there is a reason to wait."""
         self._left = []
-        take, count = self._take, len(arrived)
+        take, tally = self._take, self.tally
+        tally.received += len(arrived)
         for index, each in enumerate(arrived):
             if self._is_held:
-                self._left, count = arrived[index:], index
+                self._left = arrived[index:]
+                tally.received -= len(self._left)
                 break
             if isinstance(each, Request):
                 take(each)
@@ -142,7 +144,6 @@ class Connection(asyncio.Protocol):
                 self._take_unreadable(each)
             else:
                 self._take_first(each)
-        self.tally.received += count
         if self._out:
             self.flush()
 
