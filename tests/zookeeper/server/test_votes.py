@@ -28,6 +28,7 @@ class Voter:
 
     def __init__(self, world: World, id_: int) -> None:
         self.heard: list[tuple[int, int]] = []  # From whom, and of which round.
+        self.gone: list[int] = []
         self.votes: Votes | None = None
         self._id = id_
         self.host = world.host(f"v{id_}")
@@ -38,6 +39,7 @@ class Voter:
             [Address(f"v{self._id}", PORT)],
             lambda id_: [Address(f"v{id_}", PORT)] if id_ in (1, 2) else (),
             lambda id_, it: self.heard.append((id_, it.election_epoch)),
+            self.gone.append,
             5.0,
             NodeLog("voter"),
         )
@@ -85,6 +87,24 @@ def test_who_cannot_be_reached_gets_only_the_newest_when_it_can(world: World) ->
     world.run_until(lambda: two.heard)
     world.run_for(1)
     assert two.heard == [(1, 5)]
+
+
+def test_a_server_whose_process_is_gone_is_told_of_and_one_that_is_cut_off_is_not(
+    world: World,
+) -> None:
+    one, two = start(world, 1, 2)
+    two.say(1, 1)
+    world.run_until(lambda: one.heard)
+    two.host.kill()
+    world.run_for(0.1)
+    one.say(2, 2)
+    world.run_until(lambda: one.gone)
+    assert one.gone == [2]
+    two.host.start(two.run)
+    world.network.cut("v1", "v2")
+    one.say(2, 3)
+    world.run_for(20)
+    assert one.gone == [2]
 
 
 def test_the_last_word_is_repeated_on_a_new_connection(world: World) -> None:

@@ -107,6 +107,33 @@ def test_nobody_waits_once_all_have_spoken() -> None:
     assert two.hear(3, notice(3), 11) == Vote(3, 0, 1, 0)
 
 
+def test_nobody_waits_for_a_server_that_is_gone() -> None:
+    two, _ = election(2)
+    two.look(0)
+    assert two.gone(3, 5) is None  # It is no quorum.
+    assert two.hear(1, notice(2), 10) == Vote(2, 0, 1, 0)
+
+
+def test_the_last_that_was_waited_for_may_turn_out_to_be_gone() -> None:
+    two, _ = election(2, members=membership(5))
+    two.look(0)
+    two.hear(1, notice(2), 10)
+    assert two.hear(3, notice(2), 11) is None
+    assert two.gone(4, 12) is None
+    assert two.gone(5, 13) == Vote(2, 0, 1, 0)
+
+
+def test_whoever_was_gone_long_ago_or_was_heard_since_is_waited_for() -> None:
+    two, _ = election(2)
+    two.look(0)
+    two.gone(3, 5)
+    assert two.hear(1, notice(2), 205) is None
+    two.look(300)
+    two.gone(3, 301)
+    two.hear(3, notice(1, round_=2, epoch=-1), 302)
+    assert two.hear(1, notice(2, round_=2), 303) is None
+
+
 def test_a_newer_round_is_joined_with_the_better_of_its_vote_and_our_own() -> None:
     two, history = election(2, zxid=9)
     two.look(0)

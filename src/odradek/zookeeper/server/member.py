@@ -303,6 +303,10 @@ class Member:
         self.peer.hear(server_id, notification, self.now_ms())
         self.act()
 
+    def gone(self, server_id: int) -> None:
+        self.peer.gone(server_id, self.now_ms())
+        self.act()
+
     def _start(self, name: str, work: Any) -> None:
         self._tasks.start(name, work, may_end=True)
 

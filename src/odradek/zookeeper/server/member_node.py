@@ -122,6 +122,7 @@ class MemberNode(ZooKeeperNode):
             member.election_addresses(my_id),
             member.election_addresses,
             member.hear,
+            member.gone,
             self.settings.cnx_timeout_ms / 1000,
             self.note,
         )

@@ -85,6 +85,7 @@ class Votes:
         my_addresses: Sequence[Address],
         address_of: Callable[[int], Sequence[Address]],
         hear: Hear,
+        gone: Callable[[int], None],
         timeout_s: float,
         note: NodeLog,
     ) -> None:
@@ -93,6 +94,7 @@ class Votes:
         self._my_id = my_id
         self._address_of = address_of
         self._hear = hear
+        self._gone = gone
         self._timeout_s = timeout_s
         self._links: dict[int, VoteLink] = {}
         self._waiting: dict[int, Notification] = {}
@@ -144,6 +146,7 @@ class Votes:
 
     async def _connect(self, server_id: int, addresses: Sequence[Address]) -> None:
         connect = asyncio.get_running_loop().create_connection
+        refusals = 0
         for address in addresses:
             try:
                 async with asyncio.timeout(self._timeout_s):
@@ -151,6 +154,9 @@ class Votes:
                 return
             except (OSError, TimeoutError) as error:
                 self.note.debug("server %s at %s: %s", server_id, address, error)
+                refusals += isinstance(error, ConnectionRefusedError)
+        if refusals and refusals == len(addresses):
+            self._gone(server_id)
 
     def dialled(self, link: VoteLink, server_id: int) -> None:
         """We reached a server, and said hello: one with a bigger id will dial back."""

@@ -7,7 +7,8 @@ not count, and a newer round is joined. Two sets are kept:
     votes     of this round, from servers that are looking or have found a leader in it
     outside   from servers that have a leader, whatever the round: who comes late joins them
 
-An agreement becomes final if nothing better comes for a while. A running leader is believed only
+An agreement becomes final if nothing better comes for a while. Those who agree are not waited for,
+nor those at whose port nobody listens just now. A running leader is believed only
 when it says itself that it leads. Nothing depends on a single notification: they are repeated
 while one looks, ever more slowly, and who tells a worse vote than ours is told ours.
 """
@@ -41,6 +42,7 @@ class Election:
         self._configuration = history.configuration
         self._votes: dict[int, Vote] = {}
         self._outside: dict[int, Vote] = {}
+        self._gone_ms: dict[int, int] = {}  # When nobody listened at a server's port.
         self._timeout_ms = 0
         self._resend_ms = 0
         self._final_ms: int | None = None
@@ -54,6 +56,7 @@ class Election:
         self.clock += 1
         self._votes.clear()
         self._outside.clear()
+        self._gone_ms.clear()
         self._timeout_ms = self._timing.notification_min_ms
         self._resend_ms = now_ms + self._timeout_ms
         self._propose(self._own_vote())
@@ -61,6 +64,7 @@ class Election:
 
     def hear(self, server_id: int, notification: Notification, now_ms: int) -> Vote | None:
         """Take a notification while looking; return the outcome if this settles it."""
+        self._gone_ms.pop(server_id, None)
         if self._learn_membership(notification.config):
             return self.look(now_ms)
         vote = Vote.of(notification)
@@ -73,6 +77,11 @@ class Election:
         if vote.state is ServerState.OBSERVING:
             return None
         return self._hear_settled(server_id, vote)
+
+    def gone(self, server_id: int, now_ms: int) -> Vote | None:
+        """Nobody listens where this server should; return the outcome if only it was waited for."""
+        self._gone_ms[server_id] = now_ms
+        return self._conclude(now_ms) if self._final_ms is not None else None
 
     def appoint(self, leader: int) -> Vote:
         """The outcome that a change of membership brings along, without an election."""
@@ -151,12 +160,14 @@ class Election:
         self._propose(replace(vote, version=0) if self._is_better(vote, own) else own)
 
     def _conclude(self, now_ms: int) -> Vote | None:
-        """See whether a quorum agrees with us; who has all voters need not wait for a better."""
+        """See whether a quorum agrees with us, and whether a better vote may still come."""
         agreeing = self._agreeing(self._votes, self.proposal)
         if not self._configuration.quorums.has_quorum(agreeing):
             self._final_ms = None
             return None
-        if agreeing >= self._configuration.voters:
+        since_ms = now_ms - self._timing.finalize_ms
+        gone = {server_id for server_id, at_ms in self._gone_ms.items() if at_ms > since_ms}
+        if agreeing | gone >= self._configuration.voters:
             return self.proposal
         if self._final_ms is None:
             self._final_ms = now_ms + self._timing.finalize_ms

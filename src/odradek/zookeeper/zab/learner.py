@@ -114,7 +114,8 @@ class Learner(ABC):
 
     def closed(self, now_ms: int) -> None:
         """The connection broke, or never was: a leader may need a moment until it is ready."""
-        retry_ms = now_ms + self._timing.connect_retry_ms
+        pause_ms = self._timing.connect_retry_least_ms << self._tries - 1
+        retry_ms = now_ms + min(pause_ms, self._timing.connect_retry_ms)
         if (
             self.step <= Step.REGISTERED
             and self._tries < self._timing.connect_tries

@@ -91,6 +91,11 @@ class Peer:
         elif notification.state is ServerState.LOOKING or not self._may_vote(server_id):
             self._election.answer(server_id, self._settled_vote(self.vote))
 
+    def gone(self, server_id: int, now_ms: int) -> None:
+        """Nobody listens on the election port of this server."""
+        if self.vote is None:
+            self._settle(self._election.gone(server_id, now_ms), now_ms)
+
     def accept(self, now_ms: int) -> int | None:
         """A learner connected: the number of its link, or None if we do not lead."""
         if self.leader is None:

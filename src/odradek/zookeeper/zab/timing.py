@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The defaults are the original's; the first three are always configured."""
+    """The defaults are the original's, but for what is said; the first three are configured."""
 
     tick_ms: int
     init_limit: int
     sync_limit: int
     connect_limit: int = 0  # For reaching the leader; 0 stands for `init_limit`.
     connect_retry_ms: int = 100
-    connect_tries: int = 5
+    connect_retry_least_ms: int = 20  # At first; then twice as long each time.
+    connect_tries: int = 8  # The original tries 5 times, at the longer intervals from the start.
     notification_min_ms: int = 200
     notification_max_ms: int = 60_000
     finalize_ms: int = 200
