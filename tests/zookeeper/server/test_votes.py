@@ -101,9 +101,20 @@ def test_a_server_whose_process_is_gone_is_told_of_and_one_that_is_cut_off_is_no
     world.run_until(lambda: one.gone)
     assert one.gone == [2]
     two.host.start(two.run)
+    world.run_for(0.1)
     world.network.cut("v1", "v2")
     one.say(2, 3)
     world.run_for(20)
+    assert one.gone == [2]
+
+
+def test_what_was_said_to_a_dying_server_does_not_hide_that_it_is_gone(world: World) -> None:
+    one, two = start(world, 1, 2)
+    two.say(1, 1)
+    world.run_until(lambda: one.heard)
+    one.say(2, 2)
+    two.host.kill()
+    world.run_until(lambda: one.gone)
     assert one.gone == [2]
 
 

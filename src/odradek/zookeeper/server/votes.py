@@ -99,6 +99,7 @@ class Votes:
         self._links: dict[int, VoteLink] = {}
         self._waiting: dict[int, Notification] = {}
         self._last: dict[int, Notification] = {}
+        self._entrusted: set[int] = set()  # What was last said to them went to a standing link.
         self._told: dict[int, Sequence[Address]] = {}  # Where strangers said that they listen.
         self._dialling: dict[int, asyncio.Task[None]] = {}
         self._server: asyncio.AbstractServer | None = None
@@ -122,6 +123,7 @@ class Votes:
         """Let a server know; if it cannot be reached, only the newest will be tried again."""
         self._waiting[server_id] = notification
         if link := self._links.get(server_id):
+            self._entrusted.add(server_id)
             self.flow(link)
         else:
             self._dial(server_id)
@@ -195,8 +197,13 @@ class Votes:
             self._hear(server_id, notification)
 
     def lost(self, link: VoteLink) -> None:
-        if link.server_id is not None and self._links.get(link.server_id) is link:
-            del self._links[link.server_id]
+        server_id = link.server_id
+        if server_id is None or self._links.get(server_id) is not link:
+            return
+        del self._links[server_id]
+        if server_id in self._entrusted:  # It may have been dead already. But ask only once.
+            self._entrusted.discard(server_id)
+            self._dial(server_id)
 
 
 def read_addresses(hello: Hello) -> Sequence[Address]:
