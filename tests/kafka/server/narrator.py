@@ -15,7 +15,7 @@ from tests.kafka.server.ensembled import SimulatedBrokers
 from tests.kafka.server.overseer import CHROOT, Overseer
 
 LOOK_S = 0.005
-CUTS_S = 0.001  # A log that is cut soon grows again, and it is told where it ended.
+CUTS_S = 0.0002  # A log that is cut soon grows again, and it is told where it ended.
 
 
 class Narrator:

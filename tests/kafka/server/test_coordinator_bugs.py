@@ -18,7 +18,7 @@ def test_a_commit_of_an_earlier_generation_is_seen(monkeypatch: pytest.MonkeyPat
 
 def test_a_coordinator_that_forgets_when_it_moves_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GroupShard, "take", lambda *_: None)
-    expect_violation("was committed of . 0 is fetched|is owned by", test_group_crashes.live)
+    expect_violation("was committed of ., 0 is fetched|is owned by", test_group_crashes.live)
 
 
 def test_a_reader_who_is_shown_open_transactions_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
