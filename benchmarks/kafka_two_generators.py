@@ -1,15 +1,15 @@
 """Produce by two generators at once: what a broker takes where no single client is the limit.
 
 A generator compresses on one core. With lz4 and 1 KiB it sends some 330,000 records a second on two
-quick cores, even to a broker that neither checks nor keeps them; there it says more of itself than
-of brokers. Two of them together ask for more than either broker can take.
+quick cores, even to a broker that writes nothing of them; there it says more of itself than of
+brokers. Two of them together ask for more than either broker can take.
 
     python -m benchmarks.kafka_two_generators --rounds 5
 
 As `kafka_broker` otherwise: the same generator, Apache's ZooKeeper, sides in turns. Each case has a
-broker and a directory of its own, which are gone before the next one: a virtual machine pays much
-more for memory that it never had than for memory that was just given back, and what is measured
-would be how far the page cache has grown.
+broker and a directory of its own, which are gone before the next one: where the page cache grows
+into memory that was free since the machine's start, the kernel takes several times as long for each
+record, on either side, most likely because the host has yet to give that memory.
 """
 
 from __future__ import annotations
