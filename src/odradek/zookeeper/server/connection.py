@@ -131,21 +131,17 @@ class Connection(asyncio.Protocol):
     def _take_all(self, arrived: list[FromClient]) -> None:
         """Take what has come, up to where there is a reason to wait."""
         self._left = []
-        take, tally = self._take, self.tally
-        tally.received += len(arrived)
         for index, each in enumerate(arrived):
             if self._is_held:
                 self._left = arrived[index:]
-                tally.received -= len(self._left)
                 break
             if isinstance(each, Request):
-                take(each)
+                self._take(each)
             elif isinstance(each, Unreadable):
                 self._take_unreadable(each)
             else:
                 self._take_first(each)
-        if self._out:
-            self.flush()
+        self.flush()
 
     def pause_writing(self) -> None:
         self._is_stuck = self._is_held = True
@@ -208,6 +204,7 @@ class Connection(asyncio.Protocol):
     # Requests
 
     def _take(self, request: Request) -> None:
+        self.tally.received += 1
         op = self.last_op = request.type
         if request.xid >= 0:
             self.last_xid = request.xid
@@ -222,6 +219,7 @@ class Connection(asyncio.Protocol):
 
     def _take_unreadable(self, request: Unreadable) -> None:
         """The original opens most bodies late, where it can still answer in order."""
+        self.tally.received += 1
         if request.type in (Op.AUTH, Op.SASL):
             self.drop(request.why)
         elif request.type == Op.MULTI:
@@ -242,11 +240,11 @@ class Connection(asyncio.Protocol):
         self._put_in_line(propose(self.asker, request.xid, op, request.record, self, request))
 
     def _put_in_line(self, what: Proposal | Forwarded | Request | Unreadable) -> None:
-        line, most = self._line, self._outstanding_max
-        line.append((what, self.arrived_ms))
+        self._line.append((what, self.arrived_ms))
         self.tally.aside += 1
-        if self.clients.pipeline.outstanding >= most or len(line) >= most:
-            self.clients.throttle(self)
+        clients, most = self.clients, self._outstanding_max
+        if clients.pipeline.outstanding >= most or len(self._line) >= most:
+            clients.throttle(self)
 
     def _leave_line(self, times_ms: Multiset[int]) -> Proposal | Forwarded | Request | Unreadable:
         """Give the first in line, to be answered; count in `times_ms` how long it took."""
@@ -274,8 +272,7 @@ class Connection(asyncio.Protocol):
         if op == CLOSE_SESSION:
             self.hang_up()
             return
-        line = self._line
-        if line and type(line[0][0]) not in UNDER_WAY:
+        if self._line and not isinstance(self._line[0][0], UNDER_WAY):
             self._answer_those_behind()
         self.clients.to_flush[self] = None
 
@@ -317,14 +314,9 @@ class Connection(asyncio.Protocol):
             zxid = self.clients.tree.last_zxid
         self.last_zxid = zxid
         if type(answer) is Error:
-            frame = encode_reply(xid, zxid, None, answer)
+            self.send(encode_reply(xid, zxid, None, answer))
         else:
-            frame = encode_reply(xid, zxid, answer)
-        self.tally.sent += 1
-        self._out.append(frame)
-        self._out_bytes += len(frame)
-        if self._out_bytes > OUT_BYTES_MAX:
-            self.flush()
+            self.send(encode_reply(xid, zxid, answer))
 
     def send(self, frame: bytes) -> None:
         """Write one frame as it is."""
@@ -337,6 +329,7 @@ class Connection(asyncio.Protocol):
     # The session
 
     def _take_first(self, first: ConnectRequest | FourLetterWord) -> None:
+        self.tally.received += 1
         self.tally.aside += 1
         if isinstance(first, FourLetterWord):
             self._transport.write(self.clients.hear_word(first, self))

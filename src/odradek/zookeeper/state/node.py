@@ -153,7 +153,7 @@ class Node:
 
 
 def seed_of(path: str, data: bytes | None) -> int:
-    if path[:11] == "/zookeeper/":
+    if path.startswith("/zookeeper/"):
         return NOT_COVERED
     seed = crc32(path.encode()) if path != "/" else 0
     return crc32(data, seed) if data else seed

@@ -50,7 +50,6 @@ from odradek.zookeeper.zab.zxid import COUNTER_MAX, EPOCH_MAX, counter_of, epoch
 # Plain numbers are compared in a third of the time that members of an enumeration take.
 ACK, REQUEST, COMMIT = int(PacketType.ACK), int(PacketType.REQUEST), int(PacketType.COMMIT)
 SERVING = Stage.SERVING
-NO_ZXID = -1
 
 
 class Phase(Enum):
@@ -332,7 +331,7 @@ class Leader:
 
     def _take_all(self, handler: LearnerHandler, received: Sequence[QuorumPacket]) -> None:
         """Take what came together; acks that come one behind the other are counted as one."""
-        first = last = NO_ZXID
+        first = last = packets.NO_ZXID
         for packet in received:
             zxid = packet.zxid
             if packet.type != ACK:
