@@ -99,8 +99,9 @@ class Member:
         self.broker.cluster_id = await self.keeper.cluster_id()
         await self.configs.load_broker(self.id)
         await self.configs.load()
-        await self.open_doors()
+        await self.take_port()
         await self.keeper.register(self.registration())
+        await self.open_doors()
         await self.features.load()
         self.keeper.renewed += [self.configs.load, self.features.load]
         self.tasks.start("session", self.keeper.run())
@@ -108,13 +109,16 @@ class Member:
         self.tasks.start("features", self.features.run())
         self.controller.start()
 
-    async def open_doors(self) -> None:
+    async def take_port(self) -> None:
         clients, loop = Clients(self.broker), asyncio.get_running_loop()
         self.clients = clients
         self.server = await loop.create_server(
-            lambda: Connection(clients, LISTENER), None, self.port
+            lambda: Connection(clients, LISTENER), None, self.port, start_serving=False
         )
         self.port = self.server.sockets[0].getsockname()[1]
+
+    async def open_doors(self) -> None:
+        await self.server.start_serving()
 
     async def close_doors(self) -> None:
         """Hear nobody any more, and go on with everything else."""
@@ -209,13 +213,7 @@ class Cluster:
         self.world.host(self.host(broker_id)).start(main)
 
     def restart(self, broker_id: int) -> None:
-        """Start a broker again that was killed, once its session is over."""
-
-        async def is_registered(client: ZooKeeperClient) -> bool:
-            return await client.exists(f"/brokers/ids/{broker_id}") is not None
-
-        while self.look(is_registered):
-            self.world.run_for(1)
+        """Start a broker again that was killed; it waits for its session's end by itself."""
         self.world.host(self.host(broker_id)).start()
 
     def knows(self, broker_id: int) -> bool:

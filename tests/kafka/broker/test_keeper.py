@@ -13,7 +13,7 @@ from odradek.simulation.world import World
 from odradek.zookeeper.client.aio import ZooKeeperClient
 from odradek.zookeeper.client.errors import NoNode
 from odradek.zookeeper.client.states import State
-from odradek.zookeeper.wire.codes import Perms
+from odradek.zookeeper.wire.codes import CreateMode, Perms
 from odradek.zookeeper.wire.messages.data import Stat
 from tests.kafka.broker.members import SESSION_MS, Cluster, Member
 
@@ -89,6 +89,51 @@ def test_an_id_that_another_broker_lives_under_is_refused() -> None:
             cluster.world.run_for(60)
         assert isinstance(caught.value.__cause__, DuplicateBroker)
         assert "broker.id=1" in str(caught.value.__cause__)
+
+
+def test_the_end_of_an_earlier_life_that_was_killed_is_waited_for() -> None:
+    with Cluster() as cluster:
+        cluster.start(1)
+        earlier = cluster.members[1].keeper
+        cluster.world.host("b1").kill()
+        cluster.restart(1)
+        cluster.world.run_for(1)
+        stat = stat_of(cluster, "/brokers/ids/1")
+        assert stat is not None
+        assert stat.ephemeral_owner == earlier.client.session_id
+        cluster.until(lambda: cluster.members[1].keeper.epoch > earlier.epoch, SESSION_MS / 500)
+
+
+def test_a_session_that_does_not_end_is_not_waited_for_for_ever() -> None:
+    async def hold_the_id(client: ZooKeeperClient) -> None:
+        endpoint = "PLAINTEXT://b1:9092"
+        data = f'{{"version":2,"host":"b1","port":9092,"endpoints":["{endpoint}"]}}'
+        await client.create("/brokers", None)
+        await client.create("/brokers/ids", None)
+        await client.create("/brokers/ids/1", data.encode(), mode=CreateMode.PERSISTENT)
+
+    with Cluster() as cluster:
+        cluster.look(hold_the_id)
+        cluster.launch(1)
+        cluster.world.run_for(SESSION_MS / 1000)
+        with pytest.raises(NodeFailed) as caught:
+            cluster.world.run_for(2 * SESSION_MS / 1000)
+        assert isinstance(caught.value.__cause__, DuplicateBroker)
+
+
+@pytest.mark.parametrize("data", [b"", b"no JSON", b'{"version":2,"endpoints":["b1"]}'])
+def test_who_cannot_be_looked_for_is_not_waited_for(data: bytes) -> None:
+    async def hold_the_id(client: ZooKeeperClient) -> None:
+        await client.create("/brokers", None)
+        await client.create("/brokers/ids", None)
+        await client.create("/brokers/ids/1", data)
+
+    with Cluster() as cluster:
+        cluster.look(hold_the_id)
+        cluster.launch(1)
+        with pytest.raises(NodeFailed) as caught:
+            cluster.world.run_for(1)
+        assert isinstance(caught.value.__cause__, DuplicateBroker)
 
 
 def test_ids_are_counted_where_none_is_given() -> None:

@@ -204,6 +204,7 @@ def test_one_that_hears_nobody_for_a_while_is_taken_back_with_the_same_registrat
         epoch = member.keeper.epoch
         cluster.do(leader, member.close_doors)
         cluster.until(lambda: led_by_for(cluster, controller, follower), AT_ONCE_S)
+        cluster.do(leader, member.take_port)
         cluster.do(leader, member.open_doors)
         cluster.until(lambda: led_by(cluster, follower), 2 * AT_ONCE_S)
         assert set(cluster.controller.metadata.brokers) == {1, 2, 3}

@@ -15,9 +15,11 @@ from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
+from odradek.kafka.broker.vigil import are_closed
 from odradek.kafka.controller import paths, znodes
 from odradek.kafka.controller.registration import (
     Registration,
+    read_registration,
     registration_version,
     write_registration,
 )
@@ -46,6 +48,7 @@ from odradek.zookeeper.wire.errors import Error
 from odradek.zookeeper.wire.messages.data import ACL, Stat
 
 PAUSE_S = 0.1
+EARLIER_LIFE_SESSIONS = 2  # So many time-outs are enough for the session of one to end.
 IN_FLIGHT_MAX = 1000
 UNREGISTERED = -1
 OVER = (State.LOST, State.AUTH_FAILED, State.CLOSED)  # There is no session to go on with.
@@ -258,8 +261,38 @@ class Keeper:
         await self.write(paths.broker(registration.id), self._registration_data(registration))
 
     async def _register(self) -> int:
+        """Register, once an earlier life is over that was ended with its session still counting.
+
+        Of a stranger's, or of one that we cannot tell from it, the end is not waited for.
+        """
         registration = self._registration
         assert registration is not None
+        clock = asyncio.get_running_loop().time
+        patient_until_s = clock() + EARLIER_LIFE_SESSIONS * self.client.session_timeout_s
+        is_waiting = False
+        while True:
+            try:
+                return await self._claim(registration)
+            except DuplicateBroker as error:
+                if clock() >= patient_until_s or not await self._is_deserted(registration.id):
+                    raise
+                if not is_waiting:
+                    self._note.info("%s; nobody is there, so its end is waited for", error)
+                    is_waiting = True
+            await asyncio.sleep(PAUSE_S)
+
+    async def _is_deserted(self, broker_id: int) -> bool:
+        """Whether nobody is where this broker is registered to be."""
+        found = await self.read(paths.broker(broker_id))
+        if found is None:
+            return True
+        try:
+            endpoints = read_registration(broker_id, found[0]).endpoints
+        except znodes.BadZnode:
+            return False
+        return await are_closed(endpoints)
+
+    async def _claim(self, registration: Registration) -> int:
         path = paths.broker(registration.id)
         transaction = self.client.transaction()
         transaction.create(path, None, mode=CreateMode.EPHEMERAL, acl=self.acl(path))
@@ -278,15 +311,15 @@ class Keeper:
         path = paths.broker(registration.id)
         stat = await self.client.exists(path)
         if stat is None:
-            return await self._register()
+            return await self._claim(registration)
         if stat.ephemeral_owner == self.client.session_id:
             return stat.czxid
         if stat.ephemeral_owner in self._past_sessions:
             await self.forget(path)
-            return await self._register()
+            return await self._claim(registration)
         raise DuplicateBroker(
             f"broker.id={registration.id}: a broker with this id is registered already, by session "
-            f"{stat.ephemeral_owner:#x}; if it was stopped just now, its session is still to end"
+            f"{stat.ephemeral_owner:#x}"
         )
 
     def _registration_data(self, registration: Registration) -> bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import cast
 
 from odradek.kafka.settings.endpoints import Endpoint
@@ -58,7 +58,10 @@ class Silence(asyncio.Protocol):
         try:
             await self._ended.wait()
         finally:
-            self._transport.abort()
+            self.break_off()
+
+    def break_off(self) -> None:
+        self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by descent.
@@ -101,6 +104,19 @@ async def keep_vigil(endpoint: Endpoint, heard: Heard) -> None:
             await silence.until_ended()
         if silence is None or clock() - since_s < PAUSE_S:
             await asyncio.sleep(PAUSE_S)
+
+
+async def are_closed(endpoints: Iterable[Endpoint]) -> bool:
+    """Whether each of these doors refuses us: behind doors that stay so, nobody lives."""
+    for endpoint in endpoints:
+        sight = Sight()
+        sight.accepted()  # So that one refusal tells.
+        silence = await look(endpoint, sight)
+        if silence is not None:
+            silence.break_off()
+        if sight.is_there:
+            return False
+    return True
 
 
 async def look(endpoint: Endpoint, sight: Sight) -> Silence | None:
