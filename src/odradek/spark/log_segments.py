@@ -21,7 +21,7 @@ from odradek.runtime.frames import Lender
 from odradek.spark.log_files import Files, ReadableFile
 
 LOGGER = logging.getLogger(__name__)
-CHUNK_BYTES = 4 * 1024 * 1024  # What is made of it, and it, should fit into a processor's cache.
+CHUNK_BYTES = 2 * 1024 * 1024  # What is made of it, and it, should fit into a processor's cache.
 
 
 class Segment(NamedTuple):

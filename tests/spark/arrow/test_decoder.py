@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -18,8 +19,8 @@ from odradek.kafka.wire.control import Marker, MarkerType, write_marker
 from odradek.kafka.wire.message_set import write_message_set
 from odradek.kafka.wire.messages.fetch import AbortedTransaction
 from odradek.kafka.wire.records import Record
-from odradek.spark.arrow.columns import TYPES, WITHOUT_HEADERS
-from odradek.spark.arrow.decoder import decode, find_machine
+from odradek.spark.arrow.columns import TYPES, WITH_HEADERS, WITHOUT_HEADERS
+from odradek.spark.arrow.decoder import RUN_BYTES, decode, find_machine
 from odradek.spark.arrow.errors import UnreadableBatch
 from odradek.spark.arrow.machine import ROOM_BYTES_MAX, machine
 from odradek.spark.arrow.selection import select
@@ -34,6 +35,7 @@ from tests.spark.arrow.both_ways import (
     fast,
     fetched,
     plain,
+    rows_of,
 )
 
 CASES = 3_000
@@ -249,6 +251,26 @@ def test_lent_room_is_used_again_and_may_grow() -> None:
     for count in sizes:
         data = bytes(write_batch(numbered(count)))
         assert offsets(alone(Fetched(T, 0, lent(data), []))) == list(range(count))
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.ZSTD])
+def test_what_is_much_becomes_several_arrow_batches(codec: Codec) -> None:
+    random = Random(1)
+    size = RUN_BYTES // 50
+    batches = [
+        write_batch(
+            [Record(n + at, 0, None, random.randbytes(size)) for at in range(20)],
+            Envelope(codec=codec),
+        )
+        for n in range(0, 200, 20)
+    ]
+    what = fetched(*batches)
+    counts, rows = list[int](), Rows()
+    for batch in decode(what, FOREVER, WITH_HEADERS):
+        counts.append(batch.num_rows)
+        rows += rows_of(batch)
+    assert rows == plain(what)
+    assert counts == [40] * 5, "two batches each: three would be more than is put together"
 
 
 def test_there_is_no_room_for_what_is_far_too_large() -> None:

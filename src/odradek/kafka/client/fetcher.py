@@ -47,11 +47,6 @@ from odradek.kafka.wire.messages.fetch import (
 from odradek.runtime.frames import Lender
 
 FETCH_BYTES_MIN = 64 * 1024
-# Kafka's 1 MiB of a partition leaves bulk reads waiting. Where nobody has said how many bytes,
-# these are enough for small records; of larger ones some thousands are worth a request too.
-BULK_BYTES = 4 << 20
-BULK_BYTES_MAX = 16 << 20
-BULK_RECORDS = 16_384
 NO_ABORTED: list[AbortedTransaction] = []
 
 
@@ -73,7 +68,7 @@ class _Reading:
     start: int
     end: int
     patience: Patience
-    bytes_max: int | None  # None: as many as suit the records.
+    bytes_max: int
     bytes_read: int = 0
 
     @property
@@ -84,10 +79,9 @@ class _Reading:
         """No more than what is left, judged by what was: the rest would be thrown away."""
         offsets_read = self.position - self.start
         if not offsets_read:
-            return self.bytes_max or BULK_BYTES
-        many = min(max(BULK_BYTES, BULK_RECORDS * self.bytes_read // offsets_read), BULK_BYTES_MAX)
+            return self.bytes_max
         left = (self.end - self.position) * self.bytes_read // offsets_read
-        return min(self.bytes_max or many, max(FETCH_BYTES_MIN, left + left // 8))
+        return min(self.bytes_max, max(FETCH_BYTES_MIN, left + left // 8))
 
 
 @dataclass(slots=True)
@@ -290,7 +284,7 @@ class Fetcher:
             raise CorruptRecords(reading.partition, reading.position, error) from error
         if not size:
             # Only brokers from before KIP-74 cut the first batch: ask for all of it.
-            reading.bytes_max = max(2 * (reading.bytes_max or BULK_BYTES), entry_bytes(data))
+            reading.bytes_max = max(2 * reading.bytes_max, entry_bytes(data))
             return None
         start = reading.position
         reading.position = max(position, start)

@@ -45,7 +45,7 @@ class ClientSettings:
     fetch_min_bytes: int = 1
     fetch_max_bytes: int = 50 * MEBIBYTE
     fetch_max_wait_ms: int = 500
-    partition_fetch_bytes_max: int | None = None  # None: as many as suit the records.
+    partition_fetch_bytes_max: int = 4 << 20  # Kafka's 1 MiB leaves bulk reads waiting.
     isolation_level: int = READ_UNCOMMITTED
     check_crcs: bool = True
 

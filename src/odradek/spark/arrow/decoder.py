@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from odradek.kafka.client.errors import TopicPartition
 from odradek.kafka.client.fetcher import Fetched
-from odradek.kafka.wire.batch import Batch
 from odradek.kafka.wire.batch_errors import InvalidRecord
 from odradek.runtime.errors import ProtocolError
 from odradek.spark.arrow.columns import assemble
@@ -26,8 +25,9 @@ from odradek.spark.arrow.selection import Run, select
 if TYPE_CHECKING:
     from odradek.spark.arrow.machine import Machine
 
-RUN_BYTES_MAX = 32 * 1024 * 1024
-COMPRESSED_WEIGHT = 8
+# So many become an Arrow batch: what is made of it here, on its way and in Spark's JVM should still
+# be in a processor's cache when it is looked at next.
+RUN_BYTES = 1024 * 1024
 
 
 @cache
@@ -103,19 +103,11 @@ def _second_opinion(
 
 def _cut(run: Run) -> Iterator[Run]:
     """The run in parts that become Arrow batches of a reasonable size."""
-    if sum(map(_weight, run.batches)) <= RUN_BYTES_MAX:
-        yield run
-        return
-    part, weight = Run(run.timestamp_type, run.is_legacy), 0
+    part, size = Run(run.timestamp_type, run.is_legacy, messages=run.messages), 0
     for batch in run.batches:
-        if part.batches and weight + _weight(batch) > RUN_BYTES_MAX:
+        if part.batches and size + len(batch.data) > RUN_BYTES:
             yield part
-            part, weight = Run(run.timestamp_type, run.is_legacy), 0
+            part, size = Run(run.timestamp_type, run.is_legacy), 0
         part.batches.append(batch)
-        weight += _weight(batch)
+        size += len(batch.data)
     yield part
-
-
-def _weight(batch: Batch) -> int:
-    """How much a batch may come to."""
-    return len(batch.data) * (COMPRESSED_WEIGHT if batch.codec else 1)
