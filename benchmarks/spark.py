@@ -220,14 +220,14 @@ def write(bench: Bench) -> None:
 
 def log(bench: Bench) -> None:
     """The files of the broker beside the broker itself: all columns of a topic, or an audit's."""
-    reader = bench.spark.read
     for value_bytes in (100, KIBIBYTE):
         topic = bench.topic(value_bytes)
         every = ",".join(bench.table("odradek", topic).columns)
         for name, columns in (("whole rows", every), ("offset, timestamp", "offset,timestamp")):
-            broker = reader.format("odradek").options(**bench.options("odradek", topic))
+            broker = bench.spark.read.format("odradek").options(**bench.options("odradek", topic))
             read = broker.option("columns", columns).load
-            files = reader.format("odradek-log").options(topics=topic, columns=columns)
+            source = bench.spark.read.format("odradek-log")
+            files = source.options(topics=topic, columns=columns)
             through_it, beside_it = bench.rounds(
                 lambda read=read: to_noop(read()),  # type: ignore[misc]
                 lambda files=files: to_noop(files.load(str(bench.broker.data))),  # type: ignore[misc]
