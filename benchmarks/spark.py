@@ -25,7 +25,7 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.spark_bare import BareSource
+from benchmarks.spark_bare import BareSource, ConstantSource
 from benchmarks.spark_costs import Cost, Meter
 from benchmarks.spark_topics import KIBIBYTE, fill
 from odradek.spark.python import prepare_python
@@ -219,7 +219,11 @@ def write(bench: Bench) -> None:
 
 
 def log(bench: Bench) -> None:
-    """The files of the broker beside the broker itself: all columns of a topic, or an audit's."""
+    """The files of the broker beside the broker itself: all columns of a topic, or an audit's.
+
+    And beside a source that reads nothing, and gives Spark as many rows: none is quicker than that.
+    """
+    bench.spark.dataSource.register(ConstantSource)
     for value_bytes in (100, KIBIBYTE):
         topic = bench.topic(value_bytes)
         every = ",".join(bench.table("odradek", topic).columns)
@@ -228,12 +232,17 @@ def log(bench: Bench) -> None:
             read = broker.option("columns", columns).load
             source = bench.spark.read.format("odradek-log")
             files = source.options(topics=topic, columns=columns)
-            through_it, beside_it = bench.rounds(
+            constant = bench.spark.read.format("constant").options(columns=columns)
+            constant = constant.options(partitions=PARTITIONS, valueBytes=value_bytes)
+            nothing = constant.option("rows", bench.rows(value_bytes)).load
+            through_it, beside_it, floor = bench.rounds(
                 lambda read=read: to_noop(read()),  # type: ignore[misc]
                 lambda files=files: to_noop(files.load(str(bench.broker.data))),  # type: ignore[misc]
+                lambda nothing=nothing: to_noop(nothing()),  # type: ignore[misc]
             )
             what = f"odradek-log beside the broker, {value_bytes} B, {name}"
             tell(f"{what}, wall", through_it.wall, beside_it.wall, 2.0)
+            tell("  with nothing read", through_it.wall, floor.wall, 2.0)
             tell(f"{what}, CPU", through_it.cpu, beside_it.cpu, 1.0)
 
 

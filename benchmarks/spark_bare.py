@@ -1,8 +1,8 @@
-"""A Python source of Spark that does next to nothing: what is left is Spark's own cost."""
+"""Python sources of Spark that do next to nothing: what is left is Spark's own cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import (
@@ -13,8 +13,12 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.streaming.datasource import ReadAllAvailable, SupportsTriggerAvailableNow
 
+from odradek.spark.source import TYPES
+
 if TYPE_CHECKING:
     import pyarrow as pa
+
+BATCH_BYTES = 1 << 20  # As our sources give Spark.
 
 
 class BareSource(DataSource):
@@ -77,3 +81,51 @@ class BareStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def commit(self, end: Any) -> None:
         """Nobody is told."""
+
+
+class ConstantSource(DataSource):
+    """One Arrow batch, over and over: `rows` in the columns of a topic, with such values."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "constant"
+
+    def schema(self) -> str:
+        return ", ".join(f"{name} {TYPES[name]}" for name in self.options["columns"].split(","))
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        given = self.options
+        counts = int(given["rows"]), int(given["valueBytes"]), int(given["partitions"])
+        return ConstantReader(given["columns"].split(","), *counts)
+
+
+class ConstantReader(DataSourceReader):
+    def __init__(self, columns: Sequence[str], rows: int, value_bytes: int, count: int) -> None:
+        self._columns = tuple(columns)
+        self._rows = rows
+        self._value_bytes = value_bytes
+        self._count = count
+
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(number) for number in range(self._count)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        in_batch = BATCH_BYTES // self._value_bytes
+        batch = constant_batch(self._columns, in_batch, self._value_bytes)
+        for left in range(self._rows // self._count, 0, -in_batch):
+            yield batch.slice(0, min(left, in_batch))
+
+
+def constant_batch(columns: tuple[str, ...], rows: int, value_bytes: int) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    from odradek.kafka.client.errors import TopicPartition
+    from odradek.spark.arrow import columns as arrow
+
+    cells = {"key": bytes(12), "value": bytes(value_bytes), "offset": 0, "timestamp": 0}
+    varying = {
+        name: pa.array([cells[name]] * rows, arrow.TYPES[name])
+        for name in columns
+        if name in arrow.VARYING
+    }
+    return arrow.assemble(TopicPartition("constant", 0), 0, columns, rows, varying)
