@@ -4,7 +4,8 @@ The generator (`kbench`, in Go) and the launchers of Apache's servers are not pa
 name their folder with `--generators`, or in the variable ODRADEK_BENCH. Run it alone on the
 machine: it needs all of it, and Apache against itself differs by up to 30 % between runs.
 
-Both brokers run on Apache's ZooKeeper, but for the cold start, where ours brings its own.
+Both brokers run on Apache's ZooKeeper, but for the cold start, where ours brings its own. `ceiling`
+is `produce1` with a broker that forgets what it is sent (`oblivious`): no broker is sent more.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from benchmarks.zookeeper_server import environment, warm
 
 ODRADEK = f"{sys.executable} -m odradek.cli broker {{server_properties}}"
 EMBEDDED = f"{ODRADEK} --override zookeeper.connect="
-GROUPS = ("cold", "rss", "produce1", "consume", "latency1", "e2e1")
+OBLIVIOUS = f"{sys.executable} -m benchmarks.oblivious {{server_properties}}"
+GROUPS = ("cold", "rss", "produce1", "ceiling", "consume", "latency1", "e2e1")
+UNUSUAL = {"cold": EMBEDDED, "ceiling": OBLIVIOUS}
 CODECS = ("none", "lz4")
 
 Goal = tuple[str, str, str, float, bool]
@@ -37,7 +40,8 @@ GOALS: list[Goal] = [
     ("rss", "1gib_produced", "rss_mib", 0.2, False),
     ("rss", "create_1000_partitions", "ms", 0.5, False),
     *(
-        ("produce1", f"{size}B_acks{acks}_{codec}", "records_per_s", goal, True)
+        (group, f"{size}B_acks{acks}_{codec}", "records_per_s", goal, True)
+        for group in ("produce1", "ceiling")
         for size, goal in ((100, 1.0), (1024, 1.2))
         for acks in ("1", "all")
         for codec in CODECS
@@ -52,13 +56,14 @@ Results = dict[str, Any]
 
 def compare(generators: Path, group: str, seconds: int, cache: str, *, reverse: bool) -> Results:
     """One round of one group, on both sides."""
+    kind = "produce1" if group == "ceiling" else group
     with tempfile.NamedTemporaryFile(suffix=".json") as found:
         command = [str(generators / "kbench" / "kbench"), "compare", "--a", "apache"]
-        command += ["--b", EMBEDDED if group == "cold" else ODRADEK]
-        command += ["--only", group, "--seconds", str(seconds), "--json", found.name]
+        command += ["--b", UNUSUAL.get(group, ODRADEK), "--seconds", str(seconds)]
+        command += ["--only", kind, "--json", found.name]
         command += ["--reverse"] if reverse else []
         subprocess.run(command, check=True, stdout=sys.stderr, env=environment(cache))
-        results: Results = json.loads(Path(found.name).read_text())["results"][group]
+        results: Results = json.loads(Path(found.name).read_text())["results"][kind]
         return results
 
 
