@@ -233,7 +233,7 @@ def test_a_directory_changes_hands_and_comes_back(
             before = all_of(to)
             assert len(list((tmp_path / "logs" / "codecs-0").glob("*.log"))) > 2
             starts = tmp_path / "logs" / START_OFFSETS
-            wait_until(lambda: "deleted 0 77" in starts.read_text())
+            wait_until(lambda: starts.exists() and "deleted 0 77" in starts.read_text())
             end(broker, is_killed=is_killed, connect_string=connect_string)
         with started[second]() as broker, Transcript(broker.port) as to:
             to.wait_until_up()
