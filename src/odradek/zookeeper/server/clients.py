@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from odradek.runtime.frames import SCRATCH_BYTES
+from odradek.runtime.gathering import Gathering
 from odradek.runtime.lingering import Lingering
 from odradek.runtime.logs import NodeLog
 from odradek.zookeeper.server.connection import WRITES, Connection
@@ -81,6 +82,7 @@ class Clients:
         self.committing_ms = 0  # When the present batch of writes was safe.
         self.scratch = bytearray(SCRATCH_BYTES)  # What arrives has a buffer of its own anyway.
         self.lingering = Lingering()
+        self.gathering = Gathering()
         self._clock = asyncio.get_running_loop().time  # In 3.11, asking costs a system call.
         self._by_address: dict[str, int] = {}
         self._next_session_id = next_session_id

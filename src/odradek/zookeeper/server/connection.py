@@ -141,6 +141,8 @@ class Connection(asyncio.Protocol):
                 self._take_unreadable(each)
             else:
                 self._take_first(each)
+        if len(self._out) > 1:
+            self.clients.gathering.answered(len(self._out))
         self.flush()
 
     def pause_writing(self) -> None:

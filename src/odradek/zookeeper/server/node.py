@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from importlib import import_module
 from random import Random
+from socket import socket
 from typing import TYPE_CHECKING
 
 from odradek.runtime.clock import wall_clock_ms
@@ -36,19 +37,22 @@ if TYPE_CHECKING:
 
 STANDALONE_ID = 1  # What a server without an id of its own puts into the ids of sessions.
 HOUR_S = 3600
-BACKLOG = 1024
 
 
 class ZooKeeperNode:
     """A server that is alone: its own leader, with nobody to ask."""
 
-    def __init__(self, settings: ZooKeeperSettings, disk: Disk, random: Random) -> None:
+    def __init__(
+        self, settings: ZooKeeperSettings, disk: Disk, random: Random, door: Sequence[socket] = ()
+    ) -> None:
+        """Who has opened the port already gives it as `door`."""
         self.settings = settings
         self.note = NodeLog("zookeeper")
         self.tasks = Tasks(self.note)
         self._disk = disk
         self._random = random
-        self._server: asyncio.Server | None = None
+        self._door = door
+        self._servers: list[asyncio.Server] = []
 
     async def start(self) -> None:
         """Recover, then open the port."""
@@ -72,8 +76,8 @@ class ZooKeeperNode:
         await self._end()
 
     def _close_doors(self) -> None:
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         if "operators" in vars(self):
             self.operators.close()
         self.clients.close_all()
@@ -94,9 +98,9 @@ class ZooKeeperNode:
     @property
     def port(self) -> int:
         """The port that is open, also where any free one was asked for."""
-        if self._server is None:
+        if not self._servers:
             return -1  # A member may have no clients of its own.
-        port: int = self._server.sockets[0].getsockname()[1]
+        port: int = self._servers[0].sockets[0].getsockname()[1]
         return port
 
     def _load(self) -> Recovered:
@@ -153,15 +157,17 @@ class ZooKeeperNode:
         return Processor(clients.tree, clients.rules, has_digests=self.settings.digest_enabled)
 
     async def _listen(self) -> None:
-        address, settings = self.settings.client_address, self.settings
+        address, backlog = self.settings.client_address, self.settings.client_backlog
         assert address is not None
-        backlog = settings.client_port_listen_backlog
-        self._server = await asyncio.get_running_loop().create_server(
+        serve = partial(
+            asyncio.get_running_loop().create_server,
             lambda: Connection(self.clients),
-            address.host or None,
-            address.port,
-            backlog=backlog if backlog > 0 else BACKLOG,
+            backlog=backlog,
         )
+        if self._door:
+            self._servers = [await serve(sock=listening) for listening in self._door]
+        else:
+            self._servers = [await serve(address.host or None, address.port)]
         self.note.info("serves clients on port %s", self.port)
 
     def _keep_house(self) -> None:

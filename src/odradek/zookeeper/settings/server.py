@@ -16,6 +16,7 @@ from odradek.zookeeper.settings.without_effect import OF_THE_JVM, is_among, why_
 
 # The top byte of a node's owner: 255 marks a TTL node, so no session may begin with it.
 TTL_SERVER_ID_MAX = 254
+BACKLOG = 1024
 
 
 class ZooKeeperSettings(
@@ -47,6 +48,12 @@ class ZooKeeperSettings(
         if self.me and self.me.client_address:
             return self.me.client_address
         return address_of(self.client_port_address, self.client_port)
+
+    @property
+    def client_backlog(self) -> int:
+        """How many clients may wait until they are let in."""
+        given = self.client_port_listen_backlog
+        return given if given > 0 else BACKLOG
 
     @property
     def secure_client_address(self) -> Address | None:
