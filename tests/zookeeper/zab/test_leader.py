@@ -364,11 +364,25 @@ def test_it_stays_as_long_as_its_learners_answer() -> None:
 def test_a_learner_that_answers_but_never_acks_is_left() -> None:
     talk = established()
     propose(talk, E1 + 1)
+    talk.wait(0)  # It is noticed with the next tick of ours, of which there are many in one.
     took: list[str] = []
     for _ in range(TIMING.sync_limit):
         took = talk.wait(TIMING.tick_ms)
         talk.say(1, packet(PacketType.PING, E1, b""))
     assert "close 1" in took
+
+
+def test_what_was_proposed_before_a_learner_served_need_not_be_acked() -> None:
+    talk = established()
+    propose(talk, E1 + 1)
+    talk.written()
+    talk.say(1, ack(E1 + 1))
+    late = join(talk, 2)
+    for _ in range(2 * TIMING.sync_limit):
+        assert f"close {late}" not in talk.wait(TIMING.tick_ms)
+        for link in (1, late):
+            talk.say(link, packet(PacketType.PING, E1, b""))
+    assert talk.peer.leader and late in talk.peer.leader.handlers
 
 
 def test_it_gives_up_when_no_quorum_comes_in_time() -> None:

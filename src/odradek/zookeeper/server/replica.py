@@ -28,7 +28,7 @@ from odradek.zookeeper.server.stats import Sizes
 from odradek.zookeeper.state.asker import NOBODY, Asker
 from odradek.zookeeper.state.decide import makes_ephemerals
 from odradek.zookeeper.state.paths import CONFIG
-from odradek.zookeeper.state.processor import Processor, Proposal
+from odradek.zookeeper.state.processor import Happening, Processor, Proposal
 from odradek.zookeeper.state.sessions import Session, Sessions
 from odradek.zookeeper.state.tree import DIGEST_MASK, Tree
 from odradek.zookeeper.wire.codes import Op, ServerState
@@ -44,8 +44,13 @@ from odradek.zookeeper.zab.effects import Decide, Revalidate
 from odradek.zookeeper.zab.peer import Peer
 from odradek.zookeeper.zab.reconfiguration import decide_membership
 
+# Plain numbers are compared in a third of the time that members of an enumeration take.
+SYNC, RECONFIG = int(Op.SYNC), int(Op.RECONFIG)
+CREATE_SESSION, CLOSE_SESSION = int(Op.CREATE_SESSION), int(Op.CLOSE_SESSION)
+LEADING = ServerState.LEADING
+
 OURS = 0  # The owner of a session whose client is here; links of learners count from 1.
-UNOWNED = frozenset({Op.CREATE_SESSION, Op.CLOSE_SESSION})
+OF_SESSIONS = frozenset({CREATE_SESSION, CLOSE_SESSION})
 
 
 class Replica:
@@ -96,7 +101,7 @@ class Replica:
 
     @property
     def is_leading(self) -> bool:
-        return self.state is ServerState.LEADING
+        return self.state is LEADING
 
     def now_ms(self) -> int:
         return int(self._clock() * 1000)
@@ -176,9 +181,9 @@ class Replica:
                 return self._answer_alone(asker, cxid, op, origin)
             if self._upgrades_sessions and makes_ephemerals(op, request):
                 self._upgrade(local, asker)
-        if op == Op.SYNC:
+        if op == SYNC:
             return self._sync(asker, cxid, request, origin, asked)
-        if self.is_leading:
+        if self.state is LEADING:
             return self._decide(OURS, asker, cxid, op, request, origin)
         body = asked.body if asked is not None else request.encode() if request else b""
         header = TxnHeader(asker.session_id, cxid, 0, 0, op)
@@ -240,7 +245,7 @@ class Replica:
         """A learner hands on what a client of its asked for."""
         request, link = effect.request, effect.link
         asker = Asker(request.session_id, list(effect.authinfo))
-        if request.type == Op.SYNC:
+        if request.type == SYNC:
             self._peer.sync(link)
             return
         try:
@@ -257,14 +262,12 @@ class Replica:
     ) -> Proposal:
         if refusal := self._why_not(owner, asker, op, request):
             return self._refuse(asker, cxid, op, refusal, origin)
-        if op == Op.CREATE_SESSION:
+        if op == CREATE_SESSION:
             self.clients.sessions.open(asker.session_id, request.time_out, self.now_ms())
             self._owners[asker.session_id] = owner
-        elif op == Op.CLOSE_SESSION and (
-            session := self.clients.sessions.by_id.get(asker.session_id)
-        ):
+        elif op == CLOSE_SESSION and (session := self.clients.sessions.by_id.get(asker.session_id)):
             session.is_closing = True
-        elif op == Op.RECONFIG and self.clients.rules.allows_reconfig:
+        elif op == RECONFIG and self.clients.rules.allows_reconfig:
             request = self._new_members(request)
             if isinstance(request, Error):
                 return self._refuse(asker, cxid, op, request, origin)
@@ -289,7 +292,7 @@ class Replica:
     def _why_not(self, owner: int, asker: Asker, op: int, request: Any) -> Error | None:
         """Why a request is not even looked at, if so."""
         session_id = asker.session_id
-        if op in UNOWNED or asker is NOBODY:
+        if op in OF_SESSIONS or asker is NOBODY:
             return None
         session = self.clients.sessions.by_id.get(session_id)
         if session is None and self._is_local(owner, session_id):
@@ -340,9 +343,7 @@ class Replica:
         )
         if learned.digest is not None and self._compares_digests:
             self._compare(learned.digest)
-        self._track(header, learned.record)
-        if happenings or header.type == Op.CLOSE_SESSION:
-            self.clients.committed(header, happenings)
+        self._tell(header, learned.record, happenings)
         if write is not None and write.origin is not None:
             write.header = header
             write.origin.committed(write, answer)
@@ -352,9 +353,7 @@ class Replica:
         self.outstanding -= 1
         is_watched = bool(self.clients.watches.holders)
         answer, happenings = self.processor.commit(proposal, is_watched)
-        self._track(proposal.header, proposal.txn)
-        if happenings or proposal.op == Op.CLOSE_SESSION:
-            self.clients.committed(proposal.header, happenings)
+        self._tell(proposal.header, proposal.txn, happenings)
         if origin is not None:
             origin.committed(proposal, answer)
 
@@ -369,6 +368,14 @@ class Replica:
         self.outstanding -= 1
         return write
 
+    def _tell(self, header: TxnHeader, txn: object, happenings: list[Happening]) -> None:
+        """Tell of what is committed, before whoever asked for it hears that it is."""
+        is_of_session = header.type in OF_SESSIONS
+        if is_of_session:
+            self._track(header, txn)
+        if happenings or is_of_session:
+            self.clients.committed(header, happenings)
+
     def _track(self, header: TxnHeader, txn: object) -> None:
         """Sessions begin and end with their transactions."""
         session_id = header.client_id
@@ -376,7 +383,7 @@ class Replica:
             self.timeouts[session_id] = txn.time_out
             if session_id not in self.clients.sessions.by_id:
                 self.clients.sessions.open(session_id, txn.time_out, self.now_ms())
-        elif header.type == Op.CLOSE_SESSION:
+        else:
             self.timeouts.pop(session_id, None)
             self._owners.pop(session_id, None)
             self.clients.sessions.close(session_id)

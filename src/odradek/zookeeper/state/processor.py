@@ -135,7 +135,7 @@ class Processor:
         elif isinstance(txn, TypedMultiTxn):
             answer, happenings = self._commit_multi(header, txn)
         else:
-            if header.type == Op.CLOSE_SESSION and txn is None:
+            if txn is None and header.type == Op.CLOSE_SESSION:
                 txn = CloseSessionTxn(sorted(self.tree.ephemerals_of(header.client_id)))
             if is_watched:
                 happenings = what_happens(self.tree, header.type, txn)

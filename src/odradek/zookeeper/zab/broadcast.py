@@ -36,6 +36,11 @@ class Broadcast:
         return self._history.tail
 
     @property
+    def is_plain(self) -> bool:
+        """Whether nothing has its place between two commits: no sync, and no new membership."""
+        return not self._syncs and self._configuration.proposed is None
+
+    @property
     def pending_sync_count(self) -> int:
         return sum(map(len, self._syncs.values()))
 
@@ -87,12 +92,13 @@ class Broadcast:
         return self._syncs.pop(zxid, []) if self._syncs else []
 
     def _take_committed(self) -> Sequence[Entry]:
+        if self.is_plain:
+            return () if self.is_closed else self._history.commit_through(self._held_by_quorum())
         committed: list[Entry] = []
         tail, held_zxid = self._history.tail, self._held_by_quorum()
         while tail and tail[0].zxid <= held_zxid and not self.is_closed:
             entry = self._history.commit_next()
-            if self._syncs:
-                self._answer_own_syncs(entry.zxid)
+            self._answer_own_syncs(entry.zxid)
             committed.append(entry)
             if self._configuration.proposed and membership_in(entry.data):
                 break  # What comes after it is for the new membership to decide.

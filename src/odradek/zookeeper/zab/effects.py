@@ -241,6 +241,13 @@ class Effects:
         else:
             asked.append(Send(links, [packet]))
 
+    def send_all(self, links: Sequence[int], packets: list[QuorumPacket]) -> None:
+        last = self.asked[-1] if self.asked else None
+        if type(last) is Send and last.links == links:
+            last.packets += packets
+        elif packets:
+            self.asked.append(Send(links, packets))
+
     def log(self, mark: int, entry: Entry) -> None:
         """The disk has an order of its own, so what was asked of others meanwhile is no matter."""
         logging = self._logging
@@ -251,13 +258,13 @@ class Effects:
             logging.mark = mark
             logging.entries.append(entry)
 
-    def commit(self, entry: Entry) -> None:
+    def commit(self, *entries: Entry) -> None:
         asked = self.asked
         last = asked[-1] if asked else None
         if type(last) is Commit:
-            last.entries.append(entry)
+            last.entries += entries
         else:
-            asked.append(Commit([entry]))
+            asked.append(Commit([*entries]))
 
     def take(self) -> list[Effect]:
         taken, self.asked, self._logging = self.asked, [], None

@@ -22,19 +22,18 @@ class Follower(Learner):
         if packet.type == PROPOSAL:
             self._take_proposal(packet)
         elif packet.type == COMMIT:
-            self._take_commit(packet.zxid)
-            self._history.commit_through(packet.zxid)
+            self._commit(packet.zxid)
         elif packet.type == PacketType.COMMITANDACTIVATE:
             leader = DesignatedLeader.decode(packets.data_of(packet)).server_id
-            self._take_commit(packet.zxid)
             membership = self._configuration.proposed
-            self._history.commit_through(packet.zxid)
+            self._commit(packet.zxid)
             if membership:
                 self._activate(membership, leader)
         else:
             raise ProtocolError(f"the leader sent a packet of type {packet.type}")
 
     def _ack_durable(self) -> None:
-        while self._unacked and self._is_durable(self._unacked[0][0]):
-            _, zxid = self._unacked.popleft()
-            self._send(packets.packet(PacketType.ACK, zxid))
+        unacked, durable_mark, acks = self._unacked, self._history.durable_mark, []
+        while unacked and unacked[0][0] <= durable_mark:
+            acks.append(packets.ack(unacked.popleft()[1]))
+        self._effects.send_all(self._to_leader, acks)

@@ -10,7 +10,7 @@ Every change to the disk takes the next mark, so that a promise can name what it
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from odradek.zookeeper.zab.configuration import Configuration, membership_in
 from odradek.zookeeper.zab.effects import (
@@ -75,9 +75,16 @@ class History:
         self.effects.commit(entry)
         return entry
 
-    def commit_through(self, zxid: int) -> None:
-        while self.tail and self.tail[0].zxid <= zxid:
-            self.commit_next()
+    def commit_through(self, zxid: int) -> Sequence[Entry]:
+        """Apply the oldest entries up to this zxid; return them."""
+        tail, entries = self.tail, []
+        while tail and tail[0].zxid <= zxid:
+            entries.append(tail.popleft())
+        if entries:
+            self.applied_zxid = entries[-1].zxid
+            self.window.append(*entries)
+            self.effects.commit(*entries)
+        return entries
 
     def known(self) -> list[Entry]:
         """The newest entries, those of the tail included: the history that a new leader brings."""

@@ -48,7 +48,7 @@ from odradek.zookeeper.zab.window import Entry
 from odradek.zookeeper.zab.zxid import COUNTER_MAX, EPOCH_MAX, counter_of, epoch_of, first_zxid
 
 # Plain numbers are compared in a third of the time that members of an enumeration take.
-ACK, REQUEST, COMMIT = int(PacketType.ACK), int(PacketType.REQUEST), int(PacketType.COMMIT)
+ACK, REQUEST = int(PacketType.ACK), int(PacketType.REQUEST)
 SERVING = Stage.SERVING
 
 
@@ -244,7 +244,7 @@ class Leader:
             self._send(to, packets.packet(plan.opening, plan.zxid))
         for entry in entries:
             self._send(to, packets.proposal(entry))
-            self._send(to, packets.packet(PacketType.COMMIT, entry.zxid))
+            self._send(to, packets.commit(entry.zxid))
         if self.phase is Phase.BROADCAST and not handler.is_observer:
             for entry in self._history.tail:
                 self._send(to, packets.proposal(entry))
@@ -304,21 +304,22 @@ class Leader:
                 self._let_serve(handler, now_ms)
 
     def _let_serve(self, handler: LearnerHandler, now_ms: int) -> None:
+        assert self._broadcast is not None
+        handler.excused_zxid = self._broadcast.last_proposed
         self._send((handler.link,), packets.packet(PacketType.UPTODATE, packets.NO_ZXID))
         handler.enter(Stage.SERVING, now_ms)
 
     # Broadcast.
 
-    def propose(self, entry: Entry, now_ms: int) -> None:
+    def propose(self, entry: Entry) -> None:
         """Send a write on its way. Zxids go on by one from where `Serve` said."""
         assert self._broadcast is not None
         if counter_of(entry.zxid) == COUNTER_MAX:
             self.ended = "no zxid is left in this epoch"
             return
         self._broadcast.propose(entry)
-        self._send(self._follower_links, packets.proposal(entry))
-        for link in self._follower_links:
-            self.handlers[link].proposed(entry.zxid, now_ms)
+        if links := self._follower_links:
+            self._effects.send(links, packets.proposal(entry))
 
     def sync(self, asker: int | None) -> None:
         """Answer this learner (None: ourselves) when all that is proposed so far is committed."""
@@ -372,14 +373,18 @@ class Leader:
     def _announce(self, committed: Sequence[Entry]) -> None:
         """Tell everyone of commits; our own tree has them already."""
         assert self._broadcast is not None
+        if not committed:
+            return
+        if self._broadcast.is_plain:
+            self._send_all(self._follower_links, [packets.commit(it.zxid) for it in committed])
+            self._send_all(self._observer_links, [packets.inform(it) for it in committed])
+            return
         for entry in committed:
             if self._configuration.proposed and (membership := membership_in(entry.data)):
                 self._announce_membership(entry, membership)
                 continue
-            self._send(self._follower_links, QuorumPacket(COMMIT, entry.zxid, None, None))
-            if self._observer_links:
-                inform = packets.packet(PacketType.INFORM, entry.zxid, entry.data)
-                self._send(self._observer_links, inform)
+            self._send(self._follower_links, packets.commit(entry.zxid))
+            self._send(self._observer_links, packets.inform(entry))
             self._answer_syncs(self._broadcast.take_syncs(entry.zxid))
 
     def _announce_membership(self, entry: Entry, membership: Membership) -> None:
@@ -440,7 +445,9 @@ class Leader:
             if now_ms >= self._deadline_ms:
                 self.ended = f"no quorum came through {self.phase.value} in time"
             return
+        assert self._broadcast is not None
         for handler in list(self.handlers.values()):
+            handler.must_ack(self._broadcast.last_proposed, now_ms)
             if handler.is_late(self._timing, now_ms):
                 self.drop(handler.link, "it is silent")
         if now_ms >= self._check_ms:
@@ -465,6 +472,10 @@ class Leader:
     def _send(self, links: Sequence[int], packet: QuorumPacket) -> None:
         if links:
             self._effects.send(links, packet)
+
+    def _send_all(self, links: Sequence[int], sent: list[QuorumPacket]) -> None:
+        if links:
+            self._effects.send_all(links, sent)
 
     def _route(self) -> None:
         """See anew who gets what is broadcast."""

@@ -235,14 +235,15 @@ class Learner(ABC):
 
     def _take_proposal(self, packet: QuorumPacket) -> None:
         """Log it, unless the snapshot was taken later than it was queued and has it already."""
-        if packet.zxid <= self._snapshot_zxid:
+        zxid, last_zxid = packet.zxid, self._history.last_zxid
+        if zxid <= self._snapshot_zxid:
             return
-        if not follows(packet.zxid, self._history.last_zxid):
-            last_zxid = self._history.last_zxid
-            raise ProtocolError(f"proposal {packet.zxid:#x} does not follow {last_zxid:#x}")
-        mark = self._history.log(Entry(packet.zxid, packets.data_of(packet)))
-        self._uncommitted.append(packet.zxid)
-        self._unacked.append((mark, packet.zxid))
+        if zxid != last_zxid + 1 and not follows(zxid, last_zxid):
+            raise ProtocolError(f"proposal {zxid:#x} does not follow {last_zxid:#x}")
+        mark = self._history.log(Entry(zxid, packets.data_of(packet)))
+        self._unacked.append((mark, zxid))
+        if self.step is not Step.SERVING:
+            self._uncommitted.append(zxid)
 
     def _take_commit(self, zxid: int) -> None:
         if zxid <= self._snapshot_zxid:
@@ -251,6 +252,15 @@ class Learner(ABC):
             raise ProtocolError(f"commit {zxid:#x} is not of the oldest proposal")
         self._uncommitted.popleft()
         self._committed_through = zxid
+
+    def _commit(self, zxid: int) -> None:
+        """Apply the oldest entry, for that must it be."""
+        if zxid <= self._snapshot_zxid:
+            return
+        tail = self._history.tail
+        if not tail or tail[0].zxid != zxid:
+            raise ProtocolError(f"commit {zxid:#x} is not of the oldest proposal")
+        self._history.commit_next()
 
     def _take_newleader(self, packet: QuorumPacket, now_ms: int) -> None:
         if self.step is not Step.SYNCING or packet.zxid != first_zxid(self.epoch):
@@ -269,16 +279,17 @@ class Learner(ABC):
 
     def _ack_newleader(self, now_ms: int) -> None:
         self._enter(Step.ENTERED, now_ms)
-        self._send(packets.packet(PacketType.ACK, first_zxid(self.epoch)))
+        self._send(packets.ack(first_zxid(self.epoch)))
 
     def _take_uptodate(self, now_ms: int) -> None:
         if self.step is not Step.ENTERED:
             raise ProtocolError("UPTODATE before NEWLEADER was acked")
         self._enter(Step.SERVING, now_ms)
-        self._send(packets.packet(PacketType.ACK, first_zxid(self.epoch)))
+        self._send(packets.ack(first_zxid(self.epoch)))
         while self._unacked and self._unacked[0][1] <= self._committed_through:
             self._unacked.popleft()  # Nobody waits for an ack of these.
         self._history.commit_through(self._committed_through)
+        self._uncommitted.clear()  # From now on the tail of the history says the same.
         zxid = self._history.applied_zxid
         self._effects.append(Serve(self.state, self.leader, zxid, self.epoch))
         self._ack_durable()

@@ -38,6 +38,7 @@ class LearnerHandler:
     stage: Stage = Stage.ARRIVED
     peer_zxid: int = 0  # Where it stands, or will stand once it is synchronised.
     acked_zxid: int = 0
+    excused_zxid: int = 0  # What was proposed before it served, it need not ack.
     _proposal: tuple[int, int] | None = None  # A zxid that it must ack, and since when.
 
     @property
@@ -49,9 +50,11 @@ class LearnerHandler:
         self.stage = stage
         self.heard_ms = now_ms
 
-    def proposed(self, zxid: int, now_ms: int) -> None:
-        """Remember one proposal at a time: who acks that within the limit keeps up."""
-        if self._proposal is None and self.stage is Stage.SERVING:
+    def must_ack(self, zxid: int, now_ms: int) -> None:
+        """This is proposed. Remember one at a time: who acks that within the limit keeps up."""
+        if self.stage is not Stage.SERVING or self.is_observer or self._proposal is not None:
+            return
+        if zxid > self.acked_zxid and zxid > self.excused_zxid:
             self._proposal = zxid, now_ms
 
     def acked(self, zxid: int) -> None:

@@ -34,8 +34,7 @@ class Observer(Learner):
 
     def _take_inform(self, packet: QuorumPacket) -> None:
         self._take_proposal(packet)
-        self._take_commit(packet.zxid)
-        self._history.commit_through(packet.zxid)
+        self._commit(packet.zxid)
         self._unacked.clear()
 
     def _ack_durable(self) -> None:

@@ -24,6 +24,9 @@ from odradek.zookeeper.zab.window import Entry
 from odradek.zookeeper.zab.zxid import first_zxid
 
 NO_ZXID = -1
+# Plain numbers are compared in a third of the time that members of an enumeration take.
+PROPOSAL, COMMIT = int(PacketType.PROPOSAL), int(PacketType.COMMIT)
+ACK, REQUEST = int(PacketType.ACK), int(PacketType.REQUEST)
 LEARNER_INFO_BYTES = 20
 WITHOUT_CONFIG_BYTES = 12  # Before configurations had versions.
 
@@ -48,7 +51,19 @@ def epoch_ack(last_zxid: int, current_epoch: int) -> QuorumPacket:
 
 
 def proposal(entry: Entry) -> QuorumPacket:
-    return packet(PacketType.PROPOSAL, entry.zxid, entry.data)
+    return QuorumPacket(PROPOSAL, entry.zxid, entry.data, None)
+
+
+def commit(zxid: int) -> QuorumPacket:
+    return QuorumPacket(COMMIT, zxid, None, None)
+
+
+def inform(entry: Entry) -> QuorumPacket:
+    return packet(PacketType.INFORM, entry.zxid, entry.data)
+
+
+def ack(zxid: int) -> QuorumPacket:
+    return QuorumPacket(ACK, zxid, None, None)
 
 
 def forwarded(request: ForwardedRequest, authinfo: Sequence[Id]) -> QuorumPacket:

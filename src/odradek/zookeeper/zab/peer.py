@@ -28,6 +28,8 @@ from odradek.zookeeper.zab.timing import Timing
 from odradek.zookeeper.zab.vote import Vote
 from odradek.zookeeper.zab.window import Entry
 
+BROADCAST = Phase.BROADCAST
+
 
 class Peer:
     """A server of an ensemble, without sockets, disk or clock."""
@@ -156,9 +158,11 @@ class Peer:
 
     def propose(self, zxid: int, entry: bytes, now_ms: int) -> None:
         """A leader's write: decided, with the zxid after the last."""
-        if self.leader and self.is_serving:
-            self.leader.propose(Entry(zxid, entry), now_ms)
-            self._end_role(now_ms)
+        leader = self.leader
+        if leader is not None and leader.phase is BROADCAST:
+            leader.propose(Entry(zxid, entry))
+            if leader.ended is not None:
+                self._end_role(now_ms)
 
     def sync(self, link: int | None) -> None:
         """A leader's sync, for a learner (the link of `Decide`) or for a client of our own."""

@@ -25,9 +25,10 @@ class CommittedLog:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def append(self, entry: Entry) -> None:
-        assert not self._entries or entry.zxid > self._entries[-1].zxid
-        self._entries.append(entry)
+    def append(self, *entries: Entry) -> None:
+        """Take entries that were committed one behind the other."""
+        assert not self._entries or entries[0].zxid > self._entries[-1].zxid
+        self._entries += entries
 
     def entries(self) -> list[Entry]:
         return list(self._entries)
