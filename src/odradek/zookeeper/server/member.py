@@ -137,6 +137,13 @@ class Member:
             self._is_awake = True
             self._loop.call_soon(self.act)
 
+    def _act_soon(self) -> None:
+        """What the disk and other links bring in this turn is answered with the same writes."""
+        if self.peer.is_serving:
+            self.wake()
+        else:
+            self.act()
+
     def act(self) -> None:
         """Do what the core asks for, and what that leads to."""
         self._is_awake = False
@@ -191,7 +198,7 @@ class Member:
 
     def _durable(self, mark: int) -> None:
         self.peer.durable(mark, self.now_ms())
-        self.act()
+        self._act_soon()
 
     def _truncate(self, effect: fx.Truncate) -> None:
         def go_back() -> Recovered | None:
@@ -279,10 +286,7 @@ class Member:
 
     def received(self, link: int, packets: list[QuorumPacket]) -> None:
         self.peer.receive(link, packets, self.now_ms())
-        if self.peer.is_serving:
-            self.wake()  # What other links bring in this turn is answered with the same writes.
-        else:
-            self.act()
+        self._act_soon()
 
     def receiving(self, link: int) -> None:
         self.peer.heard(link, self.now_ms())

@@ -26,17 +26,17 @@ SNAPSHOT_END = "BenWasHere"  # The string after a snapshot on this stream.
 DATA_BYTES_MAX = 2 * JUTE_MAXBUFFER
 
 START = Struct(">iqi")
+BARE = Struct(">iqii")  # A whole packet, if it has neither data nor authinfo.
 LENGTH = Struct(">i")
 ID_BYTES_LEAST = 2 * LENGTH.size
 NO_AUTHINFO = LENGTH.pack(-1)
-START_BYTES, PLAIN_BYTES = START.size, START.size + LENGTH.size
+START_BYTES, BARE_BYTES = START.size, BARE.size
 SNAP = int(PacketType.SNAP)
 TOUCH_BYTES = 12
 AUTHINFOS_KEPT, AUTHINFO_SIZES_KEPT, AUTHINFO_BYTES_KEPT = 1000, 4, 256
 
-_read_start = START.unpack_from
 _write_start = START.pack
-_write_bare = Struct(">iqii").pack
+_read_bare, _write_bare = BARE.unpack_from, BARE.pack
 
 
 def encode_packets(packets: Sequence[QuorumPacket]) -> bytes:
@@ -110,15 +110,19 @@ class PacketReader:
         While a leader broadcasts nearly all are: short enough, no SNAP, and with no authinfo or one
         that is known. What is not is left to those who look at every length.
         """
-        position, last, size_max = 0, len(data) - PLAIN_BYTES, self._data_bytes_max
+        position, last, size_max = 0, len(data) - BARE_BYTES, self._data_bytes_max
         while position <= last:
-            type_, zxid, size = _read_start(data, position)
+            type_, zxid, size, after_size = _read_bare(data, position)
+            if size == -1 and after_size == -1 and type_ != SNAP:  # A commit, an ack.
+                packets.append(QuorumPacket(type_, zxid, None, None))
+                position += BARE_BYTES
+                continue
             start = position + START_BYTES
             end = start + size if size > 0 else start
             if not -1 <= size <= size_max or type_ == SNAP:
                 break
-            authinfo = None
-            if data[end : (after := end + 4)] != NO_AUTHINFO:
+            authinfo, after = None, end + 4
+            if not data.startswith(NO_AUTHINFO, end):
                 authinfo, after = self._known_authinfo(data, end)
                 if authinfo is None:
                     break
