@@ -96,6 +96,7 @@ def test_a_broker_whose_session_expires_registers_anew(faulty: Cluster) -> None:
 def test_a_full_disk_takes_no_record_and_a_free_one_does(faulty: Cluster) -> None:
     topic = faulty.topics.create(replicas=1)
     leader = faulty.leader_of(topic)
+    assert produce(faulty, topic) is None  # Others may know of the leader before it has a log.
     faulty.fill_disk(leader)
     assert produce(faulty, topic, **{"message.timeout.ms": 2000}) is not None
     faulty.calm()  # It may have given up meanwhile, as a broker without any disk does.

@@ -1,7 +1,9 @@
 """Ports of loopback: as asked, as last time, or free.
 
 A port that was asked for must be free; one that was only preferred gives way to another. Ports that
-are handed out together are distinct, for all are held until the last is found.
+are handed out together are distinct, for all are held until the last is found. Free ones are sought
+below those that systems give to outgoing connections: one of these could have the port before its
+server does, or when a server that was killed wants it back.
 """
 
 from __future__ import annotations
@@ -9,11 +11,14 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 from contextlib import ExitStack
+from random import SystemRandom
 
 from odradek.local.errors import PortTaken
 
 HOST = "127.0.0.1"
 PORT_MAX = 65_535
+FREE = (15_000, 30_000)
+TRIES = 100
 
 
 def hold(stack: ExitStack, port: int) -> int | None:
@@ -46,7 +51,11 @@ def free_ports(count: int, preferred: Sequence[int] = ()) -> list[int]:
 
 
 def _held(stack: ExitStack, port: int) -> int:
-    found = hold(stack, port)
+    found = hold(stack, port) if port else None
+    tries = 0
+    while found is None and tries < TRIES:
+        tries += 1
+        found = hold(stack, SystemRandom().randrange(*FREE))
     if found is None:
         found = hold(stack, 0)
     assert found is not None, "no port of loopback is free"
