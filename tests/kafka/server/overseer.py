@@ -39,6 +39,7 @@ class Overseer(Onlooker):
         self._checked: dict[Log, tuple[int, int]] = {}  # How often cut; compared up to where.
         self._states: dict[TopicPartition, tuple[int, PartitionState]] = {}  # As of which zxid.
         self._is_about_to_look = False
+        self._known_zxid = 0  # Of the newest write that some server has served.
 
     def partitions(self) -> Iterator[Partition]:
         for replicas in self.replicas().values():
@@ -65,10 +66,14 @@ class Overseer(Onlooker):
 
     @property
     def tree(self) -> Tree | None:
-        """What ZooKeeper holds, at the server that knows most."""
+        """What ZooKeeper holds, at the server that knows most; None while that one is gone."""
         ensemble = self._cluster.zookeeper
         trees = [ensemble.nodes[it].clients.tree for it in ensemble.ids if ensemble.is_serving(it)]
-        return max(trees, key=lambda it: it.last_zxid, default=None)
+        newest = max(trees, key=lambda it: it.last_zxid, default=None)
+        if newest is None or newest.last_zxid < self._known_zxid:
+            return None
+        self._known_zxid = newest.last_zxid
+        return newest
 
     def state(self, where: TopicPartition) -> PartitionState | None:
         """The truth about a partition."""
