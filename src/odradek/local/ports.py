@@ -17,7 +17,7 @@ from odradek.local.errors import PortTaken
 
 HOST = "127.0.0.1"
 PORT_MAX = 65_535
-FREE = (15_000, 30_000)
+FREE = (10_000, 15_000)
 TRIES = 100
 
 
@@ -52,11 +52,8 @@ def free_ports(count: int, preferred: Sequence[int] = ()) -> list[int]:
 
 def _held(stack: ExitStack, port: int) -> int:
     found = hold(stack, port) if port else None
-    tries = 0
-    while found is None and tries < TRIES:
-        tries += 1
-        found = hold(stack, SystemRandom().randrange(*FREE))
-    if found is None:
-        found = hold(stack, 0)
+    for _ in range(TRIES):
+        found = found or hold(stack, SystemRandom().randrange(*FREE))
+    found = found or hold(stack, 0)
     assert found is not None, "no port of loopback is free"
     return found

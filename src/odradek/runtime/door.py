@@ -15,9 +15,10 @@ def open_door(host: str, port: int, backlog: int) -> Door:
     """Listen on all addresses of a host, or of this machine if none is named."""
     with ExitStack() as opened:
         door: Door = []
-        for family, kind, protocol, _, address in socket.getaddrinfo(
+        found = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        ):
+        )
+        for family, kind, protocol, _, address in dict.fromkeys(found):  # Some come twice.
             try:
                 listening = opened.enter_context(socket.socket(family, kind, protocol))
             except OSError:

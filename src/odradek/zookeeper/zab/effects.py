@@ -245,7 +245,7 @@ class Effects:
         last = self.asked[-1] if self.asked else None
         if type(last) is Send and last.links == links:
             last.packets += packets
-        elif packets:
+        elif links and packets:
             self.asked.append(Send(links, packets))
 
     def log(self, mark: int, entry: Entry) -> None:

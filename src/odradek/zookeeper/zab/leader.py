@@ -376,8 +376,11 @@ class Leader:
         if not committed:
             return
         if self._broadcast.is_plain:
-            self._send_all(self._follower_links, [packets.commit(it.zxid) for it in committed])
-            self._send_all(self._observer_links, [packets.inform(it) for it in committed])
+            commits = [packets.commit(it.zxid) for it in committed]
+            self._effects.send_all(self._follower_links, commits)
+            if self._observer_links:
+                informs = [packets.inform(it) for it in committed]
+                self._effects.send_all(self._observer_links, informs)
             return
         for entry in committed:
             if self._configuration.proposed and (membership := membership_in(entry.data)):
@@ -472,10 +475,6 @@ class Leader:
     def _send(self, links: Sequence[int], packet: QuorumPacket) -> None:
         if links:
             self._effects.send(links, packet)
-
-    def _send_all(self, links: Sequence[int], sent: list[QuorumPacket]) -> None:
-        if links:
-            self._effects.send_all(links, sent)
 
     def _route(self) -> None:
         """See anew who gets what is broadcast."""
