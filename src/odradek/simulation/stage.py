@@ -65,6 +65,16 @@ class Stage:
         for host in hosts:
             self._host(host).resume()
 
+    def fill(self, *hosts: str) -> None:
+        """Leave no room on a host's disk."""
+        for host in hosts:
+            self._host(host).storage.device.fill()
+
+    def repair(self, *hosts: str) -> None:
+        """Have a host's disk be fast, roomy and sound again."""
+        for host in hosts:
+            self._host(host).storage.device.repair()
+
     def set_clock(self, host: str, seconds: float) -> None:
         """Set a host's wall clock forward, or back if negative."""
         self._host(host).clock.set_wall_forward(seconds)

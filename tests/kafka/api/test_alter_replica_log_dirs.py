@@ -232,12 +232,12 @@ async def test_a_replica_that_is_not_here_yet_begins_where_it_was_wanted(
     last = stage.broker.directories.online[-1]
     assert await alter(stage, last.path) is ErrorCode.REPLICA_NOT_AVAILABLE
     await stage.create("u", 5)
-    state = stage.broker.partitions.preferred
+    state = stage.broker.partitions.beginnings.preferred
     assert state == {TopicPartition("t", 0): last.path}
-    stage.broker.partitions.preferred[TopicPartition("v", 0)] = last.path
+    stage.broker.partitions.beginnings.preferred[TopicPartition("v", 0)] = last.path
     await stage.create("v", 1)
     assert TopicPartition("v", 0) in last.logs
-    assert TopicPartition("v", 0) not in stage.broker.partitions.preferred
+    assert TopicPartition("v", 0) not in stage.broker.partitions.beginnings.preferred
 
 
 @administered(directory_count=3)

@@ -141,10 +141,10 @@ def test_a_broker_about_to_stop_hands_over_what_others_can_lead() -> None:
 
 def test_replicas_on_failed_disks_are_news_once() -> None:
     cluster = image([1], {0: [1], 1: [1]})
-    assert decide.take_storage_errors(cluster, 1, [T0], [T1]) == [T0]
-    assert decide.take_storage_errors(cluster, 1, [T0], []) == []
+    assert decide.take_storage_errors(cluster, 1, [T0], [T1]) == ([T0], [])
+    assert decide.take_storage_errors(cluster, 1, [T0], []) == ([], [])
     assert not cluster.is_online(1, T0)
-    assert decide.take_storage_errors(cluster, 1, [], [T0]) == []
+    assert decide.take_storage_errors(cluster, 1, [], [T0]) == ([], [T0])
     assert cluster.is_online(1, T0)
 
 

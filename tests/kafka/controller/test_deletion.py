@@ -52,6 +52,16 @@ def test_a_replica_that_is_away_is_waited_for() -> None:
     assert begin(cluster).stop == {2: {T0: True}}
 
 
+def test_what_was_out_of_reach_for_a_disk_is_asked_for_when_its_broker_says_so() -> None:
+    cluster = image([1, 2], {0: [1, 2]}, {0: state(1, [1])})
+    cluster.offline[2] = {T0: None}
+    deletion.ask_for_deletion(cluster, ["t"])
+    assert begin(cluster).stop == {1: {T0: True}}
+    deletion.replicas_deleted(cluster, 1, [T0])
+    deletion.resume_deletion_on(cluster, [2])
+    assert begin(cluster).stop == {2: {T0: True}}
+
+
 def test_what_a_broker_could_not_delete_is_tried_again_later() -> None:
     cluster = image([1], {0: [1]}, {0: state(1, [1])})
     deletion.ask_for_deletion(cluster, ["t"])

@@ -277,3 +277,49 @@ def test_a_deletion_that_may_come_back_is_not_called_done() -> None:
         assert scene.node.tasks.failure is None
 
     play(story)
+
+
+async def without_room(scene: Scene) -> None:
+    """A topic is created on a full disk, and nobody can lead it."""
+    scene.device.fill()
+    await scene.create(2)
+
+    async def is_led_by_nobody() -> bool:
+        return (await scene.described(0)).leader_id == -1
+
+    await scene.until(is_led_by_nobody)
+    assert not scene.node.broker.directories.offline
+
+
+def test_a_topic_that_found_no_room_is_led_as_soon_as_there_is_some() -> None:
+    async def story(scene: Scene) -> None:
+        await without_room(scene)
+        for _ in range(5):
+            assert await scene.put(0, b"a") < 0
+            await asyncio.sleep(1)
+        scene.device.repair()
+
+        async def is_led() -> bool:
+            return await scene.put(0, b"a") >= 0 and await scene.put(1, b"b") >= 0
+
+        await scene.until(is_led)
+        assert await scene.values(0) == [b"a"]
+        assert (await scene.described(0)).offline_replicas == []
+
+    play(story)
+
+
+def test_a_topic_that_never_had_room_can_be_deleted() -> None:
+    async def story(scene: Scene) -> None:
+        await without_room(scene)
+        await scene.delete()
+        scene.device.repair()
+        await scene.create(1)
+
+        async def is_led() -> bool:
+            return await scene.put(0, b"a") == 0
+
+        await scene.until(is_led)
+        assert scene.node.broker.partitions.get("t", 1) is None
+
+    play(story)

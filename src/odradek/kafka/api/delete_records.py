@@ -13,7 +13,7 @@ from odradek.kafka.admin.names import INTERNAL
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.parked import Until
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.retention import raise_start_offset
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.errors import ErrorCode

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.storage.directory import LogDirectory
-from odradek.kafka.storage.errors import StorageError
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.connection import Request
@@ -23,7 +23,6 @@ from odradek.kafka.wire.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from odradek.runtime.disk import DiskError
 
 NO_LAG = -1
 SLICE = 64  # Logs a turn: their sizes may have to be asked of the disk.
@@ -49,7 +48,7 @@ async def describe(
         topics = await describe_topics(directory, wanted, broker)
         disk = directory.files.disk
         total, usable = disk.total_bytes(directory.path), disk.free_bytes(directory.path)
-    except (DiskError, StorageError, OSError) as error:
+    except DISK_TROUBLE as error:
         broker.note.warning("%s cannot be described: %s", directory.path, error)
         return offline(directory.path)
     return DescribeLogDirsResult(

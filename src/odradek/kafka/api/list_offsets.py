@@ -15,7 +15,7 @@ import asyncio
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.lookup import TimedOffset
 from odradek.kafka.storage.reading import Later, offset_since, youngest

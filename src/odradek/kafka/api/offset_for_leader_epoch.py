@@ -7,7 +7,7 @@ parted there (KIP-101, KIP-320).
 from __future__ import annotations
 
 from odradek.kafka.broker.broker import Broker
-from odradek.kafka.broker.partitions import DISK_TROUBLE
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.offset_for_leader_epoch import (

@@ -11,12 +11,12 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, TypeVar
 
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
 from odradek.kafka.broker.peers import Peer
 from odradek.kafka.controller.versions import LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH, newest
 from odradek.kafka.replication.follower import Cut, EpochEnd, Following, Restart, Step
 from odradek.kafka.settings.versions import Version
 from odradek.kafka.storage.directory import LogDirectory
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode

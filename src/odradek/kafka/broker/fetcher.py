@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from odradek.kafka.broker.comparing import Comparing, TurnOf
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
 from odradek.kafka.broker.peers import Peer, PeerLost
 from odradek.kafka.controller.versions import FETCH, newest
 from odradek.kafka.replication.fetch_request import Requests, Terms
@@ -29,7 +28,7 @@ from odradek.kafka.replication.follower import (
     Step,
 )
 from odradek.kafka.storage.entries import cut
-from odradek.kafka.storage.errors import UnexpectedOffset
+from odradek.kafka.storage.errors import DISK_TROUBLE, UnexpectedOffset
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import TopicPartition
 from odradek.kafka.wire.errors import ErrorCode

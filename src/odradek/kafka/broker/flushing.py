@@ -11,8 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from odradek.kafka.storage.errors import StorageError
-from odradek.runtime.disk import DiskError
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Flushes:
             flush = log.begin_flush()
             try:
                 await in_thread(None, flush.run)
-            except (DiskError, StorageError, OSError) as error:
+            except DISK_TROUBLE as error:
                 self._fail(partition, error)
                 tell(served, is_safe=False)
             else:

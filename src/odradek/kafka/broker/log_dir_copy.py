@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
 from odradek.kafka.replication.agreement import agreed_end
 from odradek.kafka.storage.appending import append_as_follower
 from odradek.kafka.storage.checkpoints import CLEANED_OFFSETS
 from odradek.kafka.storage.directory import CHECKPOINTS, LogDirectory
 from odradek.kafka.storage.entries import cut
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.lookup import Fetched
 from odradek.kafka.storage.names import Purpose, TopicPartition

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from odradek.kafka.broker.log_dir_copy import Copying, Move
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
 from odradek.kafka.controller.znodes import id_text
 from odradek.kafka.storage.checkpoints import read_topic_id
 from odradek.kafka.storage.directory import CHECKPOINTS, LogDirectory
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import NAME_MAX, Purpose, TopicPartition
 from odradek.kafka.wire.errors import ErrorCode
@@ -68,7 +68,7 @@ class LogDirMoves:
         if partition is not None and (error := await self._give_up_others(where, target)):
             return error
         if where not in target.logs and where not in target.futures:
-            partitions.preferred[where] = path
+            partitions.beginnings.preferred[where] = path
         if partition is None:
             absence = partitions.absence(*where)
             is_elsewhere = absence is ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -130,7 +130,7 @@ class LogDirMoves:
         except DISK_TROUBLE as error:
             broker.partitions.fail_directory(target, error)
         else:
-            broker.partitions.preferred.pop(where, None)
+            broker.partitions.beginnings.preferred.pop(where, None)
             self._note.info("%s moves to %s", where, target.path)
             return future
         return None

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
+from odradek.kafka.broker.beginnings import Beginnings, Unbegun
 from odradek.kafka.broker.flushing import Flushes
 from odradek.kafka.broker.meters import Meters
 from odradek.kafka.broker.partition import Partition, Surroundings
@@ -19,7 +20,7 @@ from odradek.kafka.storage.appending import Appended, Placed
 from odradek.kafka.storage.checkpoints import read_topic_id, write_topic_id
 from odradek.kafka.storage.directories import LogDirectories
 from odradek.kafka.storage.directory import LogDirectory
-from odradek.kafka.storage.errors import StorageError
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import Purpose, TopicPartition
 from odradek.kafka.storage.producers import Verification
@@ -28,11 +29,10 @@ from odradek.kafka.storage.validate import Origin
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.leader_and_isr import LeaderAndIsrPartitionState
 from odradek.kafka.wire.schema import ZERO_UUID
-from odradek.runtime.disk import Buffer, DiskError, DiskFull
+from odradek.runtime.disk import Buffer, DiskFull
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 
-DISK_TROUBLE = (DiskError, StorageError, OSError)
 GONE = Refusal(ErrorCode.KAFKA_STORAGE_ERROR)  # Its directory went offline with another's write.
 TOGETHER_MAX = 64  # So few files that all of them stay open.
 
@@ -78,7 +78,8 @@ class Partitions:
     ) -> None:
         self.directories = directories
         self.offline: set[TopicPartition] = set()
-        self.preferred: dict[TopicPartition, str] = {}  # Where those not here yet are to begin.
+        self.beginnings = Beginnings(directories, tasks, note)
+        self.beginnings.failed = self.fail_directory
         self.flushes = Flushes(tasks, surroundings.clock, self.disk_failed)
         self.doomed: Callable[[str, int], None] = lambda path, delay_ms: None
         self.forget: Callable[[LogDirectory], Awaitable[None]] | None = None
@@ -182,7 +183,7 @@ class Partitions:
 
     def _delete(self, where: TopicPartition) -> ErrorCode:
         """Have neither the log nor one that was to take its place."""
-        self.preferred.pop(where, None)
+        self.beginnings.forget([where])
         future, log = self.directories.find_future(where), self.directories.find(where)
         error = ErrorCode.NONE if future is None else self.drop(*future, Purpose.FUTURE)
         if error or log is None:
@@ -233,10 +234,10 @@ class Partitions:
             return self._agree_on_id(partition, topic_id) or partition
         known_id, log = ZERO_UUID, self.directories.find(where)
         if log is None:
-            begun = self._begin_log(where, topic_id, is_new=state.is_new)
-            if isinstance(begun, ErrorCode):
-                return begun
-            known_id, log = topic_id, begun
+            log = self.beginnings.begin(Unbegun(where, topic_id, state.is_new))
+            if log is None:
+                return ErrorCode.KAFKA_STORAGE_ERROR
+            known_id = topic_id
         partition = Partition(log, known_id, self._meters.topic(topic), self._surroundings)
         if error := self._agree_on_id(partition, topic_id):
             return error
@@ -245,24 +246,6 @@ class Partitions:
         if topic_id != ZERO_UUID:
             self._topics[topic_id] = topic
         return partition
-
-    def _begin_log(
-        self, where: TopicPartition, topic_id: bytes, *, is_new: bool
-    ) -> Log | ErrorCode:
-        directories = self.directories
-        if not directories.online or (directories.offline and not is_new):
-            return ErrorCode.KAFKA_STORAGE_ERROR  # It may be on one that is offline.
-        wanted = self.preferred.pop(where, None)
-        directory = next((it for it in directories.online if it.path == wanted), None)
-        directory = directory or directories.emptiest()
-        text = id_text(topic_id) if topic_id != ZERO_UUID else None
-        try:
-            return directories.create(where, text, directory)
-        except DiskFull as error:
-            self._note.warning("%s is not begun: %s", where, error)
-        except DISK_TROUBLE as error:
-            self.fail_directory(directory, error)
-        return ErrorCode.KAFKA_STORAGE_ERROR
 
     def _agree_on_id(self, partition: Partition, topic_id: bytes) -> ErrorCode:
         """A log is of one topic; another topic of the same name has another id."""

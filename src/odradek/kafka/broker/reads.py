@@ -14,8 +14,8 @@ from enum import Enum
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.fetch_entries import Entry
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
 from odradek.kafka.storage.epochs import UNKNOWN, EpochEnd
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.lookup import Fetched
 from odradek.kafka.storage.reading import Later, read
 from odradek.kafka.storage.refusal import Refusal

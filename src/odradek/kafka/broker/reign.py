@@ -158,7 +158,7 @@ class Reign:
             assignment = image.assignment(where)
             if assignment is not None and set(assignment.target) & set(brokers):
                 await self.moving.go_on(where)
-        deletion.resume_deletion(image, {it.topic for id_ in brokers for it in image.held_by(id_)})
+        deletion.resume_deletion_on(image, brokers)
         await self.deleting.go_on()
 
     async def _left(self, brokers: list[int]) -> None:
@@ -181,6 +181,13 @@ class Reign:
         for where, broker_id in gone:
             deletion.replicas_not_deleted(self.image, broker_id, [where])
         await self.deleting.go_on()
+
+    async def _replicas_back(self, back: list[TopicPartition]) -> None:
+        """Replicas have a disk again: they may lead, and be counted on."""
+        await self.office.bring_online(back)
+        self.office.tell_about(back)
+        for where in back:
+            await self.moving.go_on(where)
 
     # Topics
 
@@ -276,11 +283,13 @@ class Reign:
             await self.moving.finish_if_complete(where)
 
     async def log_dirs_notified(self) -> None:
-        """Brokers lost disks: asked for their replicas, they say which ones they lost."""
+        """Brokers lost disks, or found room: asked for their replicas, they say which are here."""
         read = znodes.read_log_dir_event
         brokers = await self._news(paths.LOG_DIR_EVENTS, self._stir_log_dirs, read)
         known = [it for it in dict.fromkeys(brokers) if it in self.image.brokers]
         await self.office.carry_out(decide.decide_joined(self.image, known))
+        deletion.resume_deletion_on(self.image, known)
+        await self.deleting.go_on()
 
     async def _news(
         self, root: str, watch: Callable[[WatchEvent], None], read: Callable[[bytes], Told]
@@ -321,7 +330,8 @@ class Reign:
     ) -> None:
         """A broker said which of its replicas it cannot serve for its disks."""
         news = decide.take_storage_errors(self.image, broker_id, failed, fine)
-        await self._replicas_gone([(where, broker_id) for where in news])
+        await self._replicas_gone([(where, broker_id) for where in news.lost])
+        await self._replicas_back(news.back)
 
     # Watches: they only put events in line, and ask nothing.
 

@@ -14,11 +14,11 @@ from typing import Generic, TypeVar
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.partition import Partition
-from odradek.kafka.broker.partitions import DISK_TROUBLE
 from odradek.kafka.broker.shards_clock import Alarm, Clock
 from odradek.kafka.broker.shards_line import Line
 from odradek.kafka.coordinator.group_partitions import partition_for
 from odradek.kafka.storage.entries import cut
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.lookup import Fetched
 from odradek.kafka.storage.reading import read

@@ -17,11 +17,11 @@ from odradek.kafka.storage import checkpoints
 from odradek.kafka.storage.checkpoints import Checkpoint
 from odradek.kafka.storage.directories import LogDirectories
 from odradek.kafka.storage.directory import CHECKPOINTS, LogDirectory
-from odradek.kafka.storage.errors import StorageError
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.removal import remove_directory, remove_files
 from odradek.kafka.storage.retention import retire_old_segments
-from odradek.runtime.disk import DiskError, DiskFull
+from odradek.runtime.disk import DiskFull
 from odradek.runtime.logs import NodeLog
 from odradek.runtime.tasks import Tasks
 
@@ -211,6 +211,6 @@ class Upkeep:
             yield
         except DiskFull as error:
             self._note.warning("%s", error)
-        except (DiskError, StorageError, OSError) as error:
+        except DISK_TROUBLE as error:
             if directory in self._directories.online:
                 self._fail(directory, error)

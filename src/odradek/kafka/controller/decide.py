@@ -209,16 +209,24 @@ def led_by(image: Image, broker_id: int) -> list[TopicPartition]:
     ]
 
 
+class StorageNews(NamedTuple):
+    """How the replicas that a broker can serve differ from those we knew."""
+
+    lost: list[TopicPartition]
+    back: list[TopicPartition]
+
+
 def take_storage_errors(
     image: Image, broker_id: int, failed: Iterable[TopicPartition], fine: Iterable[TopicPartition]
-) -> list[TopicPartition]:
-    """Note which replicas a broker cannot serve for its disks; which of them are news."""
+) -> StorageNews:
+    """Note which replicas a broker cannot serve for its disks, and which it can again."""
     known = image.offline.setdefault(broker_id, {})
-    for where in fine:
-        known.pop(where, None)
-    news = [it for it in failed if it not in known]
-    known |= dict.fromkeys(news)
-    return news
+    back = [it for it in fine if it in known]
+    for where in back:
+        del known[where]
+    lost = [it for it in failed if it not in known]
+    known |= dict.fromkeys(lost)
+    return StorageNews(lost, back)
 
 
 def imbalanced(image: Image, percentage: int) -> list[TopicPartition]:

@@ -37,6 +37,15 @@ def resume_deletion(image: Image, topics: Iterable[str]) -> None:
             deletion.is_on_hold = False
 
 
+def resume_deletion_on(image: Image, brokers: Iterable[int]) -> None:
+    """These brokers may have replicas in reach, of topics that are to go, that they had not."""
+    for broker_id in brokers:
+        offline = image.offline.get(broker_id, {})
+        for where in [it for it in offline if image.is_being_deleted(it.topic)]:
+            del offline[where]
+        resume_deletion(image, {it.topic for it in image.held_by(broker_id)})
+
+
 def hold_deletion(image: Image, topics: Iterable[str]) -> None:
     for topic in topics:
         if (deletion := image.deletions.get(topic)) is not None:

@@ -220,6 +220,8 @@ class BrokerNode:
         partitions.doomed = self._upkeep.remove_directory_later
         partitions.forget = self._upkeep.forget
         partitions.directory_failed = self._directory_failed
+        partitions.beginnings.room_found = self._have_replicas_asked_for
+        self.broker.metadata.updated.append(partitions.beginnings.forget)
         self._configs.changed.append(self._config_changed)
 
     def _settings_now(self) -> BrokerSettings:
@@ -305,6 +307,10 @@ class BrokerNode:
         if not self._directories.online:
             self.tasks.fail("log directories", NoLogDirectory("no log directory is left"))
             return
+        self._have_replicas_asked_for()
+
+    def _have_replicas_asked_for(self) -> None:
+        """Let the controller ask for all replicas once more: some are lost, or here again."""
         prefix = f"{paths.LOG_DIR_EVENTS}/{paths.LOG_DIR_EVENT_PREFIX}"
         event = write_log_dir_event(self.broker.id)
         self.tasks.start("log dir event", self._keeper.append(prefix, event), may_end=True)

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from odradek.kafka.storage.directory import Chance, LogDirectory, SettingsOf, unique_name
-from odradek.kafka.storage.errors import StorageError
+from odradek.kafka.storage.errors import DISK_TROUBLE
 from odradek.kafka.storage.files import OpenFiles
 from odradek.kafka.storage.log import Log
 from odradek.kafka.storage.names import Purpose, TopicPartition
-from odradek.runtime.disk import DirectoryLocked, DiskError
+from odradek.runtime.disk import DirectoryLocked
 
 
 class LogDirectories:
@@ -38,7 +38,7 @@ class LogDirectories:
             except DirectoryLocked:
                 self.release()
                 raise
-            except (DiskError, StorageError, OSError) as error:
+            except DISK_TROUBLE as error:
                 self.offline[path] = error
 
     def load(self) -> Iterator[list[str]]:
@@ -46,7 +46,7 @@ class LogDirectories:
         for directory in list(self.online):
             try:
                 yield from directory.load(self._settings_of, self._chance)
-            except (DiskError, StorageError, OSError) as error:
+            except DISK_TROUBLE as error:
                 self.fail(directory, error)
                 yield [f"{directory.path} is offline: {error}"]
         notes = [*self._drop_doubles(Purpose.LIVE), *self._drop_doubles(Purpose.FUTURE)]
@@ -80,7 +80,7 @@ class LogDirectories:
         try:
             path = directory.retire(where, Purpose.DELETE, unique_name(self._chance), kind)
             directory.sync_names()
-        except (DiskError, StorageError, OSError) as error:
+        except DISK_TROUBLE as error:
             self.fail(directory, error)
             return f"{directory.path} is offline: {error}"
         directory.doomed.append(path)
@@ -124,7 +124,7 @@ class LogDirectories:
         for directory in list(self.online):
             try:
                 directory.close(now_ms)
-            except (DiskError, StorageError, OSError) as error:
+            except DISK_TROUBLE as error:
                 self.fail(directory, error)
 
     def release(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from odradek.runtime.disk import DiskError
 from odradek.runtime.errors import OdradekError
 
 
@@ -32,3 +33,6 @@ class UnexpectedOffset(StorageError):
 
 class InconsistentDirectory(StorageError):
     """A log directory belongs to another broker or cluster, or a topic to another id."""
+
+
+DISK_TROUBLE = (DiskError, StorageError, OSError)  # What makes a log directory unusable.
