@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from random import Random
@@ -72,6 +73,16 @@ class Load:
         return json.loads(said.splitlines()[-1])
 
 
+def wait_until_all_know_all(program: str, brokers: Sequence[Any]) -> None:
+    """Ports are open before the last broker to come is known to all: a topic could not have it."""
+    for broker in brokers:
+        load = Load(program, f"127.0.0.1:{broker.port}")
+        end = time.monotonic() + TIMEOUT_S
+        while len(load.ask("meta", "none")["brokers"]) < len(brokers):
+            if time.monotonic() > end:
+                raise RuntimeError(f"broker {broker.id} does not know the others")
+
+
 def topic_to_lose(load: Load, case: Case) -> tuple[str, int]:
     """A topic, and the broker to kill: one that leads in it, and is the controller or is not."""
     for number in range(TOPICS_MAX):
@@ -103,6 +114,7 @@ def measure(library: Any, program: str, broker: str, case: Case) -> Results:
         library.Cluster([broker] * 3, props=settings, tick=tick_ms) as cluster,
         ThreadPoolExecutor(1) as watching,
     ):
+        wait_until_all_know_all(program, cluster.brokers)
         load = Load(program, cluster.bootstrap)
         topic, victim = topic_to_lose(load, case)
         is_watched: Future[None] = Future()
