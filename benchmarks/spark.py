@@ -49,7 +49,7 @@ READ_TUNED = {
 WRITE_TUNED = {"kafka.batch.size": str(1 << 19), "kafka.linger.ms": "5"}
 FLOOR_BATCHES, FLOOR_WARM, FLOOR_ROWS = 40, 5, 400
 PARTITIONS = 4
-WARM_TURNS = 3
+WARM_TURNS = 12  # For so long a JVM goes on to compile what the first case needs.
 SESSION = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
