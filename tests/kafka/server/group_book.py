@@ -27,7 +27,7 @@ class GroupBook:
     def __init__(self) -> None:
         self.generation = -1  # The latest that anybody was told.
         self.owners: dict[int, dict[int, str]] = {}  # Of each partition, by generation.
-        self.committed: dict[int, int] = {}  # Acknowledged, by partition.
+        self.committed: dict[int, int] = {}  # Acknowledged, or fetched: by partition.
         self.read: dict[int, list[bytes | None]] = {}  # Each partition from offset 0 on.
         self.counts: Counter[str] = Counter()  # How often what happened: a test looks for it.
 
@@ -64,6 +64,9 @@ class GroupBook:
             raise Violation(f"{was} was committed of {partition}, {offset} is fetched")
         if offset > len(self.read.get(partition, ())):
             raise Violation(f"{partition} begins at {offset}, and nobody has read what is before")
+        if offset > self.committed.get(partition, 0):
+            # Who committed it never heard so, but it must not be forgotten from now on.
+            self.committed[partition] = offset
 
     def consumed(self, partition: int, offset: int, value: bytes | None) -> None:
         read = self.read.setdefault(partition, [])
