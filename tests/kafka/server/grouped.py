@@ -107,6 +107,7 @@ class MemberLife(Client):
         super().__init__(member.ids, "member")
         self.generation = -1
         self.positions: dict[int, int] = {}  # Of the partitions that it owns.
+        self.is_asked_to_rejoin = False  # By whoever looks after the group.
         self._member = member
         self._book = member.book
         self._random = random
@@ -145,8 +146,8 @@ class MemberLife(Client):
             elif not await self._react(code):
                 break
         self._member_id, self.generation = answer.member_id, answer.generation_id
-        shares = self._share(answer) if answer.leader == answer.member_id else {}
-        await self._sync(shares)
+        is_leader = answer.leader == answer.member_id
+        await self._sync(self._share(answer) if is_leader else {})
 
     def _join_request(self) -> JoinGroupRequest:
         member = self._member
@@ -173,7 +174,9 @@ class MemberLife(Client):
     def _share(self, answer: JoinGroupResponse) -> Mapping[str, Sequence[int]]:
         owned: Owned = {it.member_id: owned_by(it.metadata) for it in answer.members}
         share = share_stickily if self._member.is_cooperative else share_evenly
-        return share(self._member.partitions, owned)
+        shares = share(self._member.partitions, owned)
+        self._book.shared(self.generation, self._member.partitions, shares)
+        return shares
 
     async def _sync(self, shares: Mapping[str, Sequence[int]]) -> None:
         request = SyncGroupRequest(
@@ -233,6 +236,9 @@ class MemberLife(Client):
             for partition in sorted(self.positions):
                 await self._read(partition)
                 await self._beat()
+            if self.is_asked_to_rejoin:
+                self.is_asked_to_rejoin = False
+                raise Rejoin
             if not self._member.is_calm:
                 if self._random.random() < LEAVE_CHANCE:
                     return

@@ -3,6 +3,11 @@
 Members of all kinds come, go, hang and are killed, while brokers and ZooKeepers are killed, paused,
 cut off and robbed of power. What must not be, `group_book.py` says. In the end everything that was
 sent was read by somebody, and is committed.
+
+Cooperation has one gap, in Kafka too (`Groups.java` among the programs for Java's clients): a
+static member that dies between two rounds is succeeded by one that has nothing to give up, so the
+second round never comes, and what was kept back for it is nobody's until the group rebalances for
+another reason. Somebody here sees that and has the members join again, as one would by hand.
 """
 
 from __future__ import annotations
@@ -34,6 +39,7 @@ BATCHES = 60
 INSTANCES = {"m1": None, "m2": None, "m3": "i3", "m4": "i4", "m5": "i4"}
 RIVAL = "m5"
 TROUBLE_S = 30.0
+ABANDONED_S = 15.0  # Several sessions: no round will come by itself.
 KILLS = (
     nemesis.one_way_cut,
     nemesis.partition,
@@ -97,6 +103,16 @@ class GroupWorld:
         owned = sorted(partition for it in lives for partition in it.positions)
         return owned == list(range(PARTITIONS)) and len({it.generation for it in lives}) == 1
 
+    def come_to_rest(self) -> None:
+        watch = Watch(self)
+        self.world.run_until(lambda: self.is_done() or watch.is_abandoned(), 300)
+        if not self.is_done():
+            self.book.counts["abandoned"] += 1
+            for member in self.members.values():
+                if member.life is not None:
+                    member.life.is_asked_to_rejoin = True
+            self.world.run_until(self.is_done, 300)
+
     def judge(self) -> None:
         """What was read is what was sent, and it is what the logs hold."""
         for number, sent in enumerate(self.sender.sent):
@@ -108,6 +124,30 @@ class GroupWorld:
 
     async def _read(self, partition: int, environment: Environment) -> object:
         return await read_all(self.cluster.ids, TOPIC, partition, len(self.sender.sent[partition]))
+
+
+class Watch:
+    """Sees when partitions stay without an owner because a leader has kept them back."""
+
+    def __init__(self, group: GroupWorld) -> None:
+        self._group = group
+        self._seen: object = None
+        self._since_s = 0.0
+
+    def is_abandoned(self) -> bool:
+        group, now_s = self._group, self._group.world.now_s
+        lives = [it.life for it in group.members.values() if it.life is not None]
+        owned = sorted(partition for it in lives for partition in it.positions)
+        seen = {it.generation for it in lives}, owned
+        if seen != self._seen:
+            self._seen, self._since_s = seen, now_s
+        if now_s - self._since_s < ABANDONED_S or len(lives) < len(group.members):
+            return False
+        kept_back = group.book.kept_back.get(group.book.generation, set())
+        return bool(kept_back) and seen == (
+            {group.book.generation},
+            sorted(set(range(PARTITIONS)) - kept_back),
+        )
 
 
 def live(
@@ -131,7 +171,7 @@ def live(
         world.run_for(TROUBLE_S)
         evil.stop()
         group.calm_down()
-        world.run_until(group.is_done, 300)
+        group.come_to_rest()
         world.run_until(group.overseer.is_whole, 120)
         group.judge()
     return group.book

@@ -17,6 +17,7 @@ public final class Groups {
     private static final int PARTITIONS = 6;
     private static final String COOPERATIVE =
             "org.apache.kafka.clients.consumer.CooperativeStickyAssignor";
+    private static final Duration LONGER_THAN_A_SESSION = Duration.ofSeconds(7);
 
     private final String address;
     private final String topic;
@@ -35,6 +36,7 @@ public final class Groups {
             groups.hang();
             groups.stayStatic();
             groups.cooperate();
+            groups.dieBetweenRounds();
             groups.subscribeToPattern(admin);
         }
     }
@@ -150,6 +152,36 @@ public final class Groups {
                 Text.tell("lost", first.lost.size() + second.lost.size());
             }
         }
+    }
+
+    /**
+     * A static member dies when it has been told to give up what another is to have in the next round.
+     * Who comes in its name has nothing to give up, so it asks for no next round, and nor does anybody
+     * else: what was kept back is nobody's until the group rebalances for another reason.
+     */
+    private void dieBetweenRounds() throws Exception {
+        String[] another = {"partition.assignment.strategy", COOPERATIVE};
+        String[] named = {"partition.assignment.strategy", COOPERATIVE, "group.instance.id", "a"};
+        Member first = member("succeeded", named);
+        Member.settle(PARTITIONS, first);
+        first.diesGivingUp = true;
+        try (Member second = member("succeeded", another)) {
+            Text.tell("it dies", () -> {
+                Member.until(() -> false, first, second);
+                return "lives";
+            });
+            try (Member again = member("succeeded", named)) {
+                Member.until(() -> !again.has().isEmpty(), again, second);
+                int generation = again.generation();
+                Member.live(LONGER_THAN_A_SESSION, again, second);
+                Text.tell("its successor and the other", Member.sizes(again, second));
+                Text.tell("generations since", again.generation() - generation);
+                again.consumer.enforceRebalance();
+                Member.settle(PARTITIONS, again, second);
+                Text.tell("after a rebalance", Member.sizes(again, second));
+            }
+        }
+        first.consumer.close(Duration.ZERO);
     }
 
     private void subscribeToPattern(Admin admin) throws Exception {

@@ -19,6 +19,7 @@ final class Member implements ConsumerRebalanceListener, AutoCloseable {
     final KafkaConsumer<byte[], byte[]> consumer;
     final List<TopicPartition> revoked = new ArrayList<>();
     final List<TopicPartition> lost = new ArrayList<>();
+    boolean diesGivingUp;
 
     Member(String address, String group, List<String> topics, String... settings) {
         List<String> given = new ArrayList<>(List.of("group.id", group,
@@ -35,6 +36,9 @@ final class Member implements ConsumerRebalanceListener, AutoCloseable {
 
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+        if (diesGivingUp) {
+            throw new IllegalStateException("dead");
+        }
         revoked.addAll(partitions);
     }
 
@@ -67,6 +71,12 @@ final class Member implements ConsumerRebalanceListener, AutoCloseable {
                 each.consumer.poll(TURN);
             }
         }
+    }
+
+    /** Poll all members in turn for this long. */
+    static void live(Duration time, Member... members) {
+        long end = System.nanoTime() + time.toNanos();
+        until(() -> System.nanoTime() > end, members);
     }
 
     /** Poll all until they share this many partitions evenly, and each partition has one owner. */
