@@ -13,6 +13,8 @@ from collections import Counter
 from odradek.cli.main import main
 from odradek.kafka.api import produce as handler
 from odradek.kafka.broker.broker import Broker
+from odradek.kafka.server.dispatch import AGAIN
+from odradek.kafka.wire.apis import PRODUCE
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.messages.produce import (
     PartitionProduceResponse,
@@ -40,4 +42,5 @@ async def produce(message: ProduceRequest, request: Request, broker: Broker) -> 
 
 if __name__ == "__main__":
     handler.produce = produce
+    AGAIN[PRODUCE] = lambda repeat, broker: None  # Whoever repeats himself is answered here, too.
     sys.exit(main(["broker", *sys.argv[1:]]))

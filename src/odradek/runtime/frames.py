@@ -79,6 +79,18 @@ class FrameReader:
         self._cut(self._scratch[: len(self._rest) + count], frames)
         return frames
 
+    def sole(self, count: int) -> bytes | None:
+        """The frame, if `count` bytes that were put into the buffer are one, whole and alone.
+
+        It is not taken: `received` gives it again.
+        """
+        if self._rest or self._large is not None or count < LENGTH.size:
+            return None
+        (size,) = _read_length(self._scratch)
+        if size != count - LENGTH.size or size > self.frame_bytes_max:
+            return None
+        return bytes(self._scratch[LENGTH.size : count])
+
     def feed(self, data: bytes) -> list[Frame]:
         """Take bytes that came in a buffer of their own; return the frames they complete."""
         frames: list[Frame] = []

@@ -112,6 +112,11 @@ class Partition:
         return self.leadership is not None
 
     @property
+    def is_alone(self) -> bool:
+        """Whether it leads, and nobody follows: what is appended is committed at once."""
+        return self.leadership is not None and not self.leadership.followers
+
+    @property
     def isr(self) -> tuple[int, ...]:
         if self.leadership is None:
             return self.followed_isr

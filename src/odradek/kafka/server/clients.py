@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.quotas.addresses import AddressQuota
-from odradek.kafka.server.dispatch import HANDLERS, Handler
+from odradek.kafka.server.dispatch import AGAIN, HANDLERS, Handler
 from odradek.kafka.server.door import Door
+from odradek.kafka.wire.apis import PRODUCE
 from odradek.kafka.wire.connection import Request
 from odradek.kafka.wire.error_codes import error_codes
+from odradek.kafka.wire.repeats import Repeat
 from odradek.kafka.wire.schema import Message
 from odradek.runtime.clock import stopwatch
 from odradek.runtime.frames import SCRATCH_BYTES
@@ -37,6 +39,7 @@ class Clients:
     def __init__(self, broker: Broker, handlers: Mapping[int, Handler] = HANDLERS) -> None:
         self.broker = broker
         self.handlers = handlers
+        self.again = AGAIN
         self.loop = asyncio.get_running_loop()
         self.clock_s = stopwatch()  # The loop's own stands still between its turns.
         self.door = Door(lambda: broker.settings, self.loop, self.clock_s)
@@ -108,15 +111,23 @@ class Clients:
         has_waited: bool = False,
     ) -> None:
         """A request is done with."""
-        meters, key = self.broker.meters, request.api.key
-        meter = meters.apis.get(key) or meters.api(key)
-        meter.count += 1
-        meter.request_bytes += request.size
-        meter.total_s += self.clock_s() - heard_s
-        meter.waited += has_waited
+        key = request.api.key
+        self._count(key, request.size, heard_s, has_waited=has_waited)
         if response is not None and (codes := error_codes(response)):
             for code in codes:
-                meters.errors[key, code] += 1
+                self.broker.meters.errors[key, code] += 1
+
+    def count_repeat(self, repeat: Repeat, heard_s: float) -> None:
+        """A produce was like the one before, and all was well."""
+        self._count(PRODUCE, repeat.size, heard_s, has_waited=False)
+
+    def _count(self, key: int, size: int, heard_s: float, *, has_waited: bool) -> None:
+        meters = self.broker.meters
+        meter = meters.apis.get(key) or meters.api(key)
+        meter.count += 1
+        meter.request_bytes += size
+        meter.total_s += self.clock_s() - heard_s
+        meter.waited += has_waited
 
     # Who is idle
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from odradek.kafka.broker.throttling import metered
 from odradek.kafka.server.unfinished import Unfinished
-from odradek.kafka.wire.apis import PRODUCE
+from odradek.kafka.wire.apis import APIS, PRODUCE, Api
 from odradek.kafka.wire.connection import Origin, Request, ServerConnection
 from odradek.kafka.wire.messages.produce import ProduceRequest
 from odradek.kafka.wire.schema import Message
@@ -133,12 +133,13 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_closing:
             return
         self.heard_s = self._clients.clock_s()
-        arrived = self._wire.receive(count)
-        has_more = self._arrived is not NOTHING
-        self._arrived = chain(self._arrived, arrived) if has_more else arrived
-        self._take_all()
-        if self._arrived is not NOTHING:
-            self._transport.pause_reading()
+        if self._wire.repeats.usual is None or not self._is_repeated(count):
+            arrived = self._wire.receive(count)
+            has_more = self._arrived is not NOTHING
+            self._arrived = chain(self._arrived, arrived) if has_more else arrived
+            self._take_all()
+            if self._arrived is not NOTHING:
+                self._transport.pause_reading()
         self._clients.broker.parked.go_on()
 
     def eof_received(self) -> bool:
@@ -252,6 +253,27 @@ class Connection(asyncio.BufferedProtocol):
         self._send()
         self._count()
 
+    def _is_repeated(self, count: int) -> bool:
+        """Whether so many bytes were a produce like the one before, and are answered already."""
+        clients = self._clients
+        if self._waiting or self._is_stuck or self._muted or self._arrived is not NOTHING:
+            return False
+        if clients.broker.throttling.is_on or (repeat := self._wire.repeat(count)) is None:
+            return False
+        try:
+            appended = clients.again[PRODUCE](repeat, clients.broker)
+        except Exception as error:
+            self._fail(APIS[PRODUCE], error)
+            return True
+        if appended is None:
+            return False
+        first_offset, _, append_time_ms, start_offset, _ = appended
+        id_ = repeat.correlation_id
+        self._write_now(repeat.usual.answer(id_, first_offset, append_time_ms, start_offset))
+        clients.lingering.answered()
+        clients.count_repeat(repeat, self.heard_s)
+        return True
+
     def _count(self) -> None:
         """Nobody waits any more: the time that sending took is part of what it took in all."""
         for request, response in self._done:
@@ -280,7 +302,7 @@ class Connection(asyncio.BufferedProtocol):
         except ProtocolError:
             raise
         except Exception as error:
-            self._fail(request, error)
+            self._fail(request.api, error)
             return
         self._is_alone = is_exclusive(request)
         self._waiting[request] = None
@@ -319,7 +341,7 @@ class Connection(asyncio.BufferedProtocol):
             self._refuse(error)
             return
         if error is not None:
-            self._fail(request, error)
+            self._fail(request.api, error)
             return
         if not self._is_closing:
             self._wire.respond(request, response)
@@ -332,9 +354,9 @@ class Connection(asyncio.BufferedProtocol):
         self._waiting.pop(request, None)
         self._waiting_bytes -= request.size
 
-    def _fail(self, request: Request, error: Exception) -> None:
+    def _fail(self, api: Api, error: Exception) -> None:
         """A handler has a bug: nobody knows what it has left behind."""
-        self._clients.broker.tasks.fail(f"{request.api.name} of {self.address}", error)
+        self._clients.broker.tasks.fail(f"{api.name} of {self.address}", error)
         self.drop("the broker stops")
 
 

@@ -13,14 +13,17 @@ from typing import Any
 
 from odradek.kafka.api.api_versions import answer_api_versions
 from odradek.kafka.broker.broker import Broker
-from odradek.kafka.wire.apis import API_VERSIONS, APIS
+from odradek.kafka.storage.appending import Appended
+from odradek.kafka.wire.apis import API_VERSIONS, APIS, PRODUCE
 from odradek.kafka.wire.connection import Origin, Request
 from odradek.kafka.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from odradek.kafka.wire.repeats import Repeat
 from odradek.kafka.wire.schema import Message
 
 LOCALLY = "here"
 
 Handler = Callable[[Any, Request, Broker], Coroutine[Any, Any, Message | None]]
+Again = Callable[[Repeat, Broker], Appended | None]
 
 NAMES = {
     0: "produce",
@@ -109,6 +112,16 @@ def at_first(key: int) -> Handler:
 
 
 HANDLERS: dict[int, Handler] = {key: at_first(key) for key in NAMES} | {API_VERSIONS: api_versions}
+
+
+def again_at_first(repeat: Repeat, broker: Broker) -> Appended | None:
+    """What stands in for `produce_again` until somebody repeats himself."""
+    again: Again = import_module("odradek.kafka.api.produce_again").produce_again
+    AGAIN[PRODUCE] = again
+    return again(repeat, broker)
+
+
+AGAIN: dict[int, Again] = {PRODUCE: again_at_first}  # Of what clients ask just as before.
 
 
 async def serve_locally(broker: Broker, message: Message, version: int) -> Message | None:

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from struct import Struct as Format
 from typing import NamedTuple
 
-from odradek.kafka.wire.apis import API_VERSIONS, APIS, Api
+from odradek.kafka.wire.apis import API_VERSIONS, APIS, PRODUCE, Api
 from odradek.kafka.wire.codec import Buffer, encode, read
 from odradek.kafka.wire.errors import ErrorCode
 from odradek.kafka.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
 from odradek.kafka.wire.messages.header import RequestHeader, ResponseHeader
+from odradek.kafka.wire.messages.produce import ProduceRequest
+from odradek.kafka.wire.repeats import FRAME_BYTES_MAX, Repeat, Repeats
 from odradek.kafka.wire.schema import Message
 from odradek.runtime.errors import ProtocolError
 from odradek.runtime.frames import LENGTH, Frame, FrameReader, FrameTooLarge
@@ -129,7 +131,7 @@ def route_of(kind: int) -> Route | None:
 class ServerConnection(Framed):
     """The broker's end: it takes the requests whose api keys are `served`."""
 
-    __slots__ = ("_client", "_origin", "_served", "_unanswered", "output_bytes")
+    __slots__ = ("_client", "_origin", "_served", "_unanswered", "output_bytes", "repeats")
 
     def __init__(
         self,
@@ -146,6 +148,7 @@ class ServerConnection(Framed):
         # What stood in the last header behind the correlation id, and what it said: clients
         # repeat themselves.
         self._client: tuple[int, bytes, str | None] = NO_CLIENT
+        self.repeats = Repeats()
 
     @property
     def unanswered_count(self) -> int:
@@ -157,6 +160,16 @@ class ServerConnection(Framed):
         Each is opened when it is asked for, so one who takes them slowly holds frames alone.
         """
         return filter(None, map(self._open, self._cut(received)))
+
+    def repeat(self, count: int) -> Repeat | None:
+        """What so many bytes in our buffer ask, if it is the usual: then they are taken with it.
+
+        All before must have been answered.
+        """
+        if count > FRAME_BYTES_MAX:
+            return None
+        frame = self.frames.sole(count)
+        return None if frame is None else self.repeats.find(frame)
 
     def respond(self, request: Request, response: Message | None) -> None:
         """Answer a request, or (None) let it go unanswered, as acks=0 wants."""
@@ -182,7 +195,7 @@ class ServerConnection(Framed):
             route = self._find_route(kind, correlation_id)
             if route is None:
                 return None
-        api, version, _, message_kind, header_version, tags = route
+        api, version, key, message_kind, header_version, tags = route
         known_version, head, client_id = self._client
         end = REQUEST_START.size + len(head)
         if header_version != known_version or frame[REQUEST_START.size : end] != head:
@@ -190,11 +203,18 @@ class ServerConnection(Framed):
             client_id = header.client_id
             self._client = header_version, bytes(frame[REQUEST_START.size : end]), client_id
         message, _ = read(message_kind, version, frame, end)
+        if key == PRODUCE:
+            self._note(frame, version, message)
         request = Request(
             api, version, correlation_id, client_id, message, self._origin, len(frame), tags
         )
         self._unanswered.append(request)
         return request
+
+    def _note(self, frame: Frame, version: int, message: Message) -> None:
+        assert isinstance(message, ProduceRequest)
+        if isinstance(frame, bytes) and len(frame) <= FRAME_BYTES_MAX:
+            self.repeats.note(frame, version, message)
 
     def _find_route(self, kind: int, correlation_id: int) -> Route | None:
         key, version = KEY_AND_VERSION.unpack(KIND.pack(kind))
