@@ -69,9 +69,9 @@ class Producer:
     def duplicate_of(self, batch: Batch) -> KeptBatch | None:
         if batch.producer_epoch != self.epoch:
             return None
-        wanted = batch.base_sequence, batch.last_sequence
+        first_sequence, last_sequence = batch.base_sequence, batch.last_sequence
         for kept in self.batches:
-            if (kept.first_sequence, kept.last_sequence) == wanted:
+            if kept.last_sequence == last_sequence and kept.first_sequence == first_sequence:
                 return kept
         return None
 
@@ -150,8 +150,10 @@ class Producers:
 
     def is_verified(self, batch: Batch, verification: Verification | None) -> bool:
         """Whether a batch begins no transaction, or one that the coordinator knows of."""
+        if not batch.is_transactional:
+            return True
         producer = self.known.get(batch.producer_id)
-        if not batch.is_transactional or (producer and producer.first_offset != NONE):
+        if producer and producer.first_offset != NONE:
             return True
         asked = self._verifications.get(batch.producer_id)
         return asked is not None and asked is verification
