@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from odradek.kafka.admin.names import CONSUMER_OFFSETS
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.partition import Partition
 from odradek.kafka.storage.appending import Appended
@@ -156,6 +157,17 @@ async def test_who_leads_no_longer_says_so(served: Served) -> None:
     its.lead(epoch=2)
     with its.counted(1):
         assert (await its.say(batch_of([b"x"]))).base_offset == 2
+
+
+@with_broker()
+async def test_internal_topics_stay_closed_however_often_one_tries(served: Served) -> None:
+    partition = served.lead(CONSUMER_OFFSETS)
+    client = await served.connect()
+    message = produce_of(batch_of([b"x"], key=b"k"), topic=CONSUMER_OFFSETS, acks=1)
+    for _ in range(5):
+        answer = only(await client.ask(message, VERSION, ProduceResponse))
+        assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert partition.log.end_offset == 0
 
 
 @with_broker()

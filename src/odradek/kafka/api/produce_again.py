@@ -6,6 +6,7 @@ through `produce`: nothing of it has been done here then.
 
 from __future__ import annotations
 
+from odradek.kafka.admin.names import INTERNAL
 from odradek.kafka.api.produce import is_usual
 from odradek.kafka.broker.broker import Broker
 from odradek.kafka.broker.partition import Partition
@@ -16,6 +17,8 @@ from odradek.kafka.wire.repeats import Repeat
 def produce_again(repeat: Repeat, broker: Broker) -> Appended | None:
     """Where the records are now; None if this is for `produce`."""
     usual, records = repeat.usual, repeat.records
+    if usual.topic in INTERNAL:
+        return None  # Few may.
     partition = broker.partitions.leader(usual.topic, usual.index)
     if not isinstance(partition, Partition) or partition.log.settings.is_flushed_by_count:
         return None
