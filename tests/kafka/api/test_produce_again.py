@@ -206,6 +206,14 @@ async def test_where_every_message_is_flushed_it_is(served: Served) -> None:
 
 
 @with_broker()
+async def test_whoever_has_a_quota_is_measured(served: Served) -> None:
+    its = await twins(served, 1)
+    served.broker.throttling.is_on = True
+    with its.counted(0):
+        assert (await its.say(batch_of([b"x"]))).base_offset == 2
+
+
+@with_broker()
 async def test_it_is_counted_as_ever(served: Served) -> None:
     its = await twins(served, 1)
     repeated, ordinary = (served.broker.meters.topic(topic) for topic in TOPIC_IDS)
