@@ -266,6 +266,7 @@ class Connection(asyncio.BufferedProtocol):
             self._fail(APIS[PRODUCE], error)
             return True
         if appended is None:
+            self._wire.repeats.rest()
             return False
         first_offset, _, append_time_ms, start_offset, _ = appended
         id_ = repeat.correlation_id

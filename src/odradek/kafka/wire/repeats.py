@@ -21,6 +21,7 @@ from odradek.kafka.wire.messages.produce import (
 from odradek.kafka.wire.varint import unsigned_varint
 
 FRAME_BYTES_MAX = 16 * 1024  # Of larger ones reading is the smallest part.
+RESTS = 64  # So many produces are read without a look at what they repeat, where it was no use.
 FIRST_WITH_START_OFFSET = 5
 FIRST_FLEXIBLE = 9
 ANSWERED_AT_ONCE = (1, -1)  # The acks of those who want an answer.
@@ -115,14 +116,18 @@ class Repeat(NamedTuple):
 class Repeats:
     """What one connection has asked last."""
 
-    __slots__ = ("_last", "usual")
+    __slots__ = ("_last", "_resting", "usual")
 
     def __init__(self) -> None:
         self._last = b""  # All that stood before the length of the records, less the numbers.
+        self._resting = 0
         self.usual: Usual | None = None
 
     def note(self, frame: bytes, version: int, message: ProduceRequest) -> None:
         """A produce was read: what comes next may be like it."""
+        if self._resting:
+            self._resting -= 1
+            return
         place = place_of_records(frame, version, message)
         if place is None:
             return
@@ -131,6 +136,10 @@ class Repeats:
             self._last = asked
         elif self.usual is None or self.usual.records_in(frame) is None:
             self.usual = Usual(frame, place, version, message)
+
+    def rest(self) -> None:
+        """The usual one had to be read after all, and so will be what follows, most likely."""
+        self._last, self._resting, self.usual = b"", RESTS, None
 
     def find(self, frame: bytes) -> Repeat | None:
         """The request in a frame, if it is the usual one."""
