@@ -28,6 +28,7 @@ class GroupBook:
         self.generation = -1  # The latest that anybody was told.
         self.owners: dict[int, dict[int, str]] = {}  # Of each partition, by generation.
         self.kept_back: dict[int, set[int]] = {}  # What is to be nobody's, by generation.
+        self.shared_among: dict[int, set[str]] = {}  # Ids of members, by generation.
         self.committed: dict[int, int] = {}  # Acknowledged, or fetched: by partition.
         self.read: dict[int, list[bytes | None]] = {}  # Each partition from offset 0 on.
         self.counts: Counter[str] = Counter()  # How often what happened: a test looks for it.
@@ -39,6 +40,7 @@ class GroupBook:
         """A leader has shared out a topic of so many partitions."""
         given = {partition for share in shares.values() for partition in share}
         self.kept_back[generation] = set(range(partitions)) - given
+        self.shared_among[generation] = set(shares)
 
     def assigned(self, generation: int, owner: str, partitions: Iterable[int]) -> None:
         """Somebody was told what to own."""

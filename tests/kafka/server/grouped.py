@@ -107,11 +107,11 @@ class MemberLife(Client):
         super().__init__(member.ids, "member")
         self.generation = -1
         self.positions: dict[int, int] = {}  # Of the partitions that it owns.
+        self.member_id = ""
         self.is_asked_to_rejoin = False  # By whoever looks after the group.
         self._member = member
         self._book = member.book
         self._random = random
-        self._member_id = ""
         self._owned_since = -1  # The generation of its last assignment.
         self._what = GROUP, member.group
         self._heartbeat_at = 0.0
@@ -119,7 +119,7 @@ class MemberLife(Client):
 
     @property
     def name(self) -> str:
-        return self._member.instance or self._member_id
+        return self._member.instance or self.member_id
 
     async def run(self) -> None:
         """Until it has left."""
@@ -142,10 +142,10 @@ class MemberLife(Client):
             answer = await self.ask(self._what, self._join_request(), 7, JoinGroupResponse)
             code = answer.error_code
             if code == ErrorCode.MEMBER_ID_REQUIRED:
-                self._member_id = answer.member_id
+                self.member_id = answer.member_id
             elif not await self._react(code):
                 break
-        self._member_id, self.generation = answer.member_id, answer.generation_id
+        self.member_id, self.generation = answer.member_id, answer.generation_id
         is_leader = answer.leader == answer.member_id
         await self._sync(self._share(answer) if is_leader else {})
 
@@ -165,7 +165,7 @@ class MemberLife(Client):
             group_id=member.group,
             session_timeout_ms=SESSION_MS,
             rebalance_timeout_ms=REBALANCE_MS,
-            member_id=self._member_id,
+            member_id=self.member_id,
             group_instance_id=member.instance,
             protocol_type="consumer",
             protocols=[JoinGroupRequestProtocol(name=name, metadata=metadata)],
@@ -182,7 +182,7 @@ class MemberLife(Client):
         request = SyncGroupRequest(
             group_id=self._member.group,
             generation_id=self.generation,
-            member_id=self._member_id,
+            member_id=self.member_id,
             group_instance_id=self._member.instance,
             assignments=[
                 SyncGroupRequestAssignment(member_id=each, assignment=bytes(share))
@@ -269,7 +269,7 @@ class MemberLife(Client):
         request = HeartbeatRequest(
             group_id=self._member.group,
             generation_id=self.generation,
-            member_id=self._member_id,
+            member_id=self.member_id,
             group_instance_id=self._member.instance,
         )
         answer = await self.ask_once(self._what, request, 3, HeartbeatResponse)
@@ -288,7 +288,7 @@ class MemberLife(Client):
             self._member.topic,
             offsets,
             generation=self.generation,
-            member_id=self._member_id,
+            member_id=self.member_id,
             instance=self._member.instance,
         )
         while True:
@@ -310,7 +310,7 @@ class MemberLife(Client):
         if self._member.instance is not None:
             return
         self._book.counts["leaves"] += 1
-        identity = MemberIdentity(member_id=self._member_id)
+        identity = MemberIdentity(member_id=self.member_id)
         request = LeaveGroupRequest(group_id=self._member.group, members=[identity])
         await self.ask_once(self._what, request, 3, LeaveGroupResponse)
 
@@ -321,7 +321,7 @@ class MemberLife(Client):
                 raise Rejoin
             case ErrorCode.ILLEGAL_GENERATION | ErrorCode.UNKNOWN_MEMBER_ID:
                 if code == ErrorCode.UNKNOWN_MEMBER_ID:
-                    self._member_id = ""
+                    self.member_id = ""
                 self._give_up(set(self.positions))
                 self.generation = self._owned_since = -1
                 raise Rejoin

@@ -127,7 +127,7 @@ class GroupWorld:
 
 
 class Watch:
-    """Sees when partitions stay without an owner because a leader has kept them back."""
+    """Sees when partitions stay without an owner because one who was to give them up is no more."""
 
     def __init__(self, group: GroupWorld) -> None:
         self._group = group
@@ -143,11 +143,11 @@ class Watch:
             self._seen, self._since_s = seen, now_s
         if now_s - self._since_s < ABANDONED_S or len(lives) < len(group.members):
             return False
-        kept_back = group.book.kept_back.get(group.book.generation, set())
-        return bool(kept_back) and seen == (
-            {group.book.generation},
-            sorted(set(range(PARTITIONS)) - kept_back),
-        )
+        book, generation = group.book, group.book.generation
+        kept_back = book.kept_back.get(generation, set())
+        known = book.shared_among.get(generation, set())
+        is_explained = bool(kept_back) and any(life.member_id not in known for life in lives)
+        return is_explained and seen == ({generation}, sorted(set(range(PARTITIONS)) - kept_back))
 
 
 def live(
