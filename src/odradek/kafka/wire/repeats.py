@@ -32,13 +32,6 @@ NUMBERS = Struct(">qqq")  # Base offset, append time, start offset.
 MARKS = (-0x7EDCBA9876543211, -0x7FEDCBA987654322, -0x6FEDCBA987654323)  # In no name of a topic.
 
 
-class Place(NamedTuple):
-    """Where in a frame what is about the records begins: their length, and they themselves."""
-
-    length: int
-    records: int
-
-
 class Usual:
     """What a connection asks again and again, and how it is answered."""
 
@@ -57,15 +50,15 @@ class Usual:
         "topic",
     )
 
-    def __init__(self, frame: bytes, place: Place, version: int, message: ProduceRequest) -> None:
+    def __init__(self, frame: bytes, end: int, version: int, message: ProduceRequest) -> None:
         (topic,) = message.topic_data
         (partition,) = topic.partition_data
         self.topic, self.index = topic.name, partition.index
         self.is_for_all = message.acks == -1
         self._is_flexible = version >= FIRST_FLEXIBLE
         self._tail = NO_TAGS if self._is_flexible else b""
-        self._kind, self._head = frame[:4], frame[START.size : place.length]
-        self._end = place.length
+        self._kind, self._head = frame[:4], frame[START.size : end]
+        self._end = end
         self._before, self._after = answer_around(version, self.topic, self.index)
         self._form = Struct(f">ii{len(self._before)}sqqq{len(self._after)}s")
         self._size = self._form.size - LENGTH.size
@@ -128,14 +121,14 @@ class Repeats:
         if self._resting:
             self._resting -= 1
             return
-        place = place_of_records(frame, version, message)
-        if place is None:
+        end = end_of_head(frame, version, message)
+        if end is None:
             return
-        asked = frame[:4] + frame[START.size : place.length]
+        asked = frame[:4] + frame[START.size : end]
         if asked != self._last:
             self._last = asked
         elif self.usual is None or self.usual.records_in(frame) is None:
-            self.usual = Usual(frame, place, version, message)
+            self.usual = Usual(frame, end, version, message)
 
     def rest(self) -> None:
         """The usual one had to be read after all, and so will be what follows, most likely."""
@@ -149,8 +142,8 @@ class Repeats:
         return Repeat(usual, START.unpack_from(frame)[1], records, len(frame))
 
 
-def place_of_records(frame: bytes, version: int, message: ProduceRequest) -> Place | None:
-    """Where they stand; None if this is no produce that could be repeated."""
+def end_of_head(frame: bytes, version: int, message: ProduceRequest) -> int | None:
+    """Where the length of the records stands; None if this is no produce that could be repeated."""
     if message.transactional_id is not None or message.acks not in ANSWERED_AT_ONCE:
         return None
     if version < FIRST_WITH_START_OFFSET or len(message.topic_data) != 1:
@@ -165,7 +158,7 @@ def place_of_records(frame: bytes, version: int, message: ProduceRequest) -> Pla
     is_so = frame.endswith(tail) and frame[start : start + len(records)] == records
     if not is_so or not frame.startswith(length, start - len(length)):
         return None  # Something else follows, or it is written in another way.
-    return Place(start - len(length), start)
+    return start - len(length)
 
 
 def answer_around(version: int, topic: str, index: int) -> tuple[bytes, bytes]:
